@@ -1,0 +1,5 @@
+"""`python -m calibration` is the command `judge-calibration`."""
+
+from calibration.cli import main
+
+main()

@@ -1,0 +1,101 @@
+"""The only module that opens transactions. One connection for each operation, opened and closed in its thread."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from calibration.errors import StoreError
+
+BUSY_SECONDS = 30.0
+TRANSLATIONS = (
+    ("database or disk is full", "the disk is full; free some space and try again, nothing was half-written"),
+    ("locked", "the database is locked by another program; close it and try again"),
+    ("readonly", "the database is read-only; check the rights of the file and its folder"),
+    ("disk i/o", "the disk cannot be read or written; check the disk and the rights of the folder"),
+    ("malformed", "the database is damaged; put back a backup"),
+    ("not a database", "the file is not a judge-calibration database; name another with --db"),
+    ("unable to open", "the database cannot be opened; check that the folder exists and may be written"),
+)
+
+
+def explain(error: sqlite3.Error, path: Path) -> StoreError:
+    """The error of the library as a sentence with the way out."""
+    text = str(error).lower()
+    hint = next((hint for mark, hint in TRANSLATIONS if mark in text), str(error))
+    return StoreError(f"{path}: {hint}")
+
+
+@contextmanager
+def connect(path: Path, *, synchronous: str = "FULL") -> Iterator[Database]:
+    """A connection with the store's settings, closed at the end. Errors come out as StoreError."""
+    before = os.umask(0o077)
+    try:
+        conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    finally:
+        os.umask(before)
+    try:
+        _configure(conn, path, synchronous)
+        yield Database(conn, execute_plugins=False)
+    except sqlite3.IntegrityError:
+        raise
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    finally:
+        conn.close()
+
+
+def _configure(conn: sqlite3.Connection, path: Path, synchronous: str) -> None:
+    mode = conn.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode != "wal":
+        raise StoreError(f"{path}: this disk does not support the write-ahead log; keep the database on a local disk")
+    conn.execute(f"PRAGMA synchronous={synchronous}")
+    conn.execute("PRAGMA foreign_keys=ON")
+    conn.execute("PRAGMA trusted_schema=OFF")
+    conn.execute("PRAGMA recursive_triggers=ON")
+
+
+@contextmanager
+def immediate(db: Database) -> Iterator[Database]:
+    """One write transaction. Taken before the first read, so that read-then-write never fails half-way."""
+    db.conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield db
+        db.conn.execute("COMMIT")
+    except BaseException:
+        if db.conn.in_transaction:
+            db.conn.execute("ROLLBACK")
+        raise
+
+
+def one(db: Database, sql: str, bound: Sequence[Any] = ()) -> dict[str, Any] | None:
+    """The first row of a query, None without one."""
+    return next(iter(db.query(sql, bound)), None)
+
+
+class Connected:
+    """Holds a path; each reading and each writing opens and closes a connection of its own."""
+
+    path: Path
+    now: Callable[[], str]
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        """A connection with one consistent view of the data."""
+        with connect(self.path) as db:
+            db.conn.execute("BEGIN")
+            yield db
+
+    @contextmanager
+    def writing(self) -> Iterator[Database]:
+        """One committed-or-nothing write."""
+        with connect(self.path) as db, immediate(db):
+            yield db
