@@ -261,14 +261,16 @@ class VerdictSet:
     """The current verdicts of one judge on labelled samples.
 
     `registered_at` is when its prompt (without one: the judge) was first stored, None for a judge that nothing is
-    fitted in; `examples` are samples its prompt shows; `elsewhere` counts verdicts on samples nobody labelled.
+    fitted in; `examples` are samples its prompt shows; `asked` counts its verdicts on all samples, labelled or not,
+    and `answered` those with a value.
     """
 
     judge: Judge
     verdicts: tuple[Verdict, ...]
     registered_at: str | None = None
     examples: tuple[str, ...] = ()
-    elsewhere: int = 0
+    asked: int = 0
+    answered: int = 0
 
 
 @dataclass(frozen=True)

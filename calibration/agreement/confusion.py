@@ -177,7 +177,8 @@ class Confusion:
 
     def balanced_accuracy(self) -> Statistic:
         """Mean of TPR and TNR; None with the reason of the one that is missing."""
-        return self._drawn(formulas.balanced_accuracy, self.tpr().undefined or self.tnr().undefined)
+        reason = "no_human_no" if self.human_no == 0 else "no_human_yes" if self.human_yes == 0 else None
+        return self._drawn(formulas.balanced_accuracy, reason)
 
     def mcc(self) -> Statistic:
         """Correlation; None with `human_constant`, `judge_constant` or `both_constant` (Chicco & Jurman 2020)."""
@@ -234,7 +235,7 @@ class Confusion:
 def codes(values: Sequence[str], name: str) -> IntArray:
     """0 for each `yes` and 1 for each `no`; anything else is refused by its place."""
     try:
-        return np.array([CODES[value] for value in values], dtype=np.intp)
+        return np.fromiter(map(CODES.__getitem__, values), dtype=np.intp, count=len(values))
     except (KeyError, TypeError):
         place, value = next((i, v) for i, v in enumerate(values) if not (isinstance(v, str) and v in CODES))
         raise InputError(

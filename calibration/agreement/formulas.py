@@ -71,8 +71,9 @@ def balanced_accuracy(cells: FloatArray) -> FloatArray:
 def mcc(cells: FloatArray) -> FloatArray:
     """Matthews correlation, -1 to 1; nan when human or judge is constant (Chicco & Jurman 2020)."""
     a, b, c, d = _split(cells)
-    margins = np.sqrt(a + b) * np.sqrt(c + d) * np.sqrt(a + c) * np.sqrt(b + d)
-    return _ratio(a * d - b * c, margins)
+    margins = np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
+    clipped: FloatArray = np.clip(_ratio(a * d - b * c, margins), -1, 1)  # rounding can lead past 1
+    return clipped
 
 
 def pabak(cells: FloatArray) -> FloatArray:

@@ -93,7 +93,7 @@ def draw_cells(counts: Sequence[float], f: float, draws: int = TABLE_DRAWS, seed
     Gamma draws of counts / f plus a prior of 2 in all, spread evenly: 1/2 a cell in a yes/no table, 1/4 in the
     8 cells of two judges. Divided by their sum they are Dirichlet. f is the design effect, at least 1.
     """
-    if f < 1 or draws < 1:
+    if not (f >= 1 and draws >= 1):  # nan is refused too
         raise InputError(f"draw_cells: f = {f}, draws = {draws}; both must be at least 1")
     return _drawn(tuple(counts), f, draws, seed)
 

@@ -44,7 +44,9 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One line a command, from the modules' own help."""
-        rows = [(name, (self.get_command(ctx, name) or click.Command(name)).get_short_help_str(90)) for name in COMMANDS]
+        rows = [
+            (name, (self.get_command(ctx, name) or click.Command(name)).get_short_help_str(90)) for name in COMMANDS
+        ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
@@ -58,7 +60,9 @@ def app() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 2 bad input, 5 outside trouble, 70 our own bug."""
     try:
-        code = app.main(args=None if arguments is None else list(arguments), prog_name="judge-calibration", standalone_mode=False)
+        code = app.main(
+            args=None if arguments is None else list(arguments), prog_name="judge-calibration", standalone_mode=False
+        )
     except click.exceptions.Abort:
         click.echo("stopped", err=True)
         code = 130

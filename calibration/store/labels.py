@@ -111,11 +111,15 @@ class Labels(Connected):
     """Queries on labels, annotators and guidelines."""
 
     def labels(
-        self, criterion: str, *, annotators: Sequence[str] | None = None, modes: Sequence[str] = (Mode.BLIND,)
+        self,
+        criterion: str,
+        *,
+        annotators: Sequence[str] | None = None,
+        modes: Sequence[str] = (Mode.BLIND, Mode.ADJUDICATED),
     ) -> LabelSet:
         """The current labels of a criterion with what pairing needs.
 
-        `annotators` None: everybody but guests. `modes`: which labels; add `adjudicated` for the settled ones.
+        `annotators` None: everybody but guests. Pairing chooses between blind and adjudicated labels.
         """
         asked = criterion_named(criterion)
         with self.reading() as db:

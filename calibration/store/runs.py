@@ -205,10 +205,10 @@ class Runs(Prompts):
             )
             rows = [row_verdict(row, found.name) for row in db.query(sql, [key, criterion, criterion])]
             sql = (
-                "SELECT count(DISTINCT v.sample) AS n FROM verdicts v JOIN runs r ON r.id = v.run "
-                "WHERE r.judge = ? AND v.criterion = ?"
+                "SELECT count(*) AS asked, count(CASE WHEN status = 'ok' AND value != 'unsure' THEN 1 END) AS answered "
+                "FROM current_verdicts WHERE judge = ? AND criterion = ? AND part = '' AND repeat = 0"
             )
-            all_of_them = next(iter(db.query(sql, [key, criterion])))["n"]
+            counts = one(db, sql, [key, criterion]) or {}
             sql = "SELECT examples FROM prompt_names WHERE digest = ?"
             shown = [key for row in db.query(sql, [found.prompt]) for key in json.loads(row["examples"])]
         return VerdictSet(
@@ -216,7 +216,8 @@ class Runs(Prompts):
             verdicts=tuple(rows),
             registered_at=self.registered_at(found),
             examples=tuple(shown),
-            elsewhere=all_of_them - len(rows),
+            asked=counts["asked"],
+            answered=counts["answered"],
         )
 
     def all_verdicts(self) -> Iterator[tuple[Verdict, str | None]]:

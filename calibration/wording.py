@@ -1,0 +1,339 @@
+"""Where a judge stands -> the plain sentences and the one next step. Pure: the same text on every surface.
+
+Plain words first, numbers second. `people` is who labelled: "you", or "the author" of bundled samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from calibration.agreement import Comparison, Confusion
+from calibration.gate import Assessment, Standing
+from calibration.phrases import (
+    all_of,
+    counted,
+    counts,
+    differences,
+    leaning,
+    number,
+    percent,
+    plural,
+    signed,
+    usable,
+    was,
+)
+from calibration.records import JudgeKind, Outcome
+from calibration.summary import Summary
+
+VERY_FEW = 10
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is said, and the one next step."""
+
+    sentence: str
+    next: str
+
+    @property
+    def text(self) -> str:
+        """Both as one text."""
+        return f"{self.sentence} Next: {self.next}"
+
+
+def judge_words(standing: Standing) -> Words:
+    """What the judge is good for now, and what to do next."""
+    summary, assessment = standing.summary, standing.assessment
+    strict = assessment.evidence.strict
+    words = _say(summary, assessment, strict)
+    notes = (*_unanswered(summary), *_seen(summary, strict), *_tried(assessment), *_baseline(summary, assessment))
+    if assessment.outcome == Outcome.PASSED:
+        notes = (*notes, "The decision lapses when prompt, model, parameters or labels change.")
+    return Words(" ".join((words.sentence, *notes)), words.next)
+
+
+def _say(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
+    """The case that fits, the emptiest first."""
+    if strict.n == 0:
+        return _nothing(summary)
+    if "errors_left" in assessment.reasons:
+        return _errors(summary, assessment)
+    if strict.n < VERY_FEW:
+        return _very_few(summary, strict)
+    if assessment.kappa.value is None:
+        return _both_constant(summary, strict)
+    if 0 in (strict.human_yes, strict.human_no):
+        return _one_human_value(summary, strict)
+    if 0 in (strict.judge_yes, strict.judge_no):
+        return _constant_judge(summary, strict)
+    cases: Mapping[str, Callable[[Summary, Assessment, Confusion], Words]] = {
+        Outcome.PASSED: _passed,
+        Outcome.FAILED: _failed,
+        Outcome.NOT_ENOUGH_EVIDENCE: _undecided,
+    }
+    return cases[assessment.outcome](summary, assessment, strict)
+
+
+def _nothing(summary: Summary) -> Words:
+    excluded = summary.pairs.excluded
+    if summary.n:
+        sentence = (
+            f"{summary.short_name} was written after all {summary.n} of its labels had been compared with a judge; "
+            "none counts for it."
+        )
+        return Words(sentence, "label fresh samples.")
+    if excluded["no_verdict"]:
+        return Words(
+            f"{summary.short_name} has no verdict on a labelled sample yet.", "run it on the labelled samples."
+        )
+    if excluded["outdated"]:
+        return Words(
+            f"All labels or verdicts of {summary.short_name} are about an earlier version of the samples.",
+            "run the judge again, or confirm the labels.",
+        )
+    if excluded["label_unsure"] or excluded["label_tie"]:
+        return Words("No label here says yes or no: they are unsure or tied.", "settle them, or label other samples.")
+    return Words(f"Nobody has labelled a sample that {summary.short_name} judged.", "label 30 to 50 samples.")
+
+
+def _errors(summary: Summary, assessment: Assessment) -> Words:
+    left = assessment.evidence.errors
+    sentence = f"Not decided: {counted(left, 'call')} of {summary.short_name} {was(left)} never answered."
+    return Words(sentence, "run the same `judge` command again; it asks only what is missing.")
+
+
+def _very_few(summary: Summary, strict: Confusion) -> Words:
+    wrong = strict.b + strict.c
+    start = "You differ" if summary.people == "you" else "The author's labels differ"
+    sentence = f"{start} from {summary.short_name} on {wrong} of {strict.n}. Too few for a figure."
+    return Words(sentence, f"read the {wrong}." if wrong else f"label at least {30 - strict.n} more.")
+
+
+def _both_constant(summary: Summary, strict: Confusion) -> Words:
+    value, other = ("yes", "bad") if strict.a else ("no", "good")
+    effect = "catch a bad answer" if value == "yes" else "let a good answer through"
+    sentence = (
+        f'No kappa: {summary.people} and the judge said "{value}" to all {strict.n}, so nothing shows whether it '
+        f"would {effect}."
+    )
+    return Words(sentence, f"label at least 10 {other} answers.")
+
+
+def _one_human_value(summary: Summary, strict: Confusion) -> Words:
+    eyes = "your eyes" if summary.people == "you" else f"{summary.people}'s eyes"
+    if strict.human_no == 0:
+        sentence = (
+            f"All {strict.n} answers were good in {eyes}; the judge rejected {strict.b}. Whether it catches bad ones "
+            "cannot be seen: there are 0 here."
+        )
+        return Words(sentence, "label at least 10 bad answers.")
+    sentence = (
+        f"All {strict.n} answers were bad in {eyes}; the judge let through {strict.c}. Whether it accepts good ones "
+        "cannot be seen: there are 0 here."
+    )
+    return Words(sentence, "label at least 10 good answers.")
+
+
+def _constant_judge(summary: Summary, strict: Confusion) -> Words:
+    if strict.judge_no == 0:
+        said, fault = "yes", f"let through {all_of(strict.c)} bad {plural(strict.c, 'answer')}"
+    else:
+        said, fault = "no", f"rejected {all_of(strict.b)} good {plural(strict.b, 'answer')}"
+    sentence = (
+        f'The judge said "{said}" to everything and {fault}; its {strict.a + strict.d} of {strict.n} agreements are '
+        "no merit."
+    )
+    return Words(sentence, improve(summary))
+
+
+def _passed(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
+    model = f" on {summary.judge.model}" if summary.prompt is not None and summary.judge.model else ""
+    caught = f"It caught {strict.d} of {strict.human_no} bad answers ({percent(strict.tpr().interval())})"
+    sentence = (
+        f"You can use {summary.short_name}{model} to score `{summary.criterion}` for answers like these. "
+        f"{agrees(summary, strict)}: {at_least(assessment)} {caught} and rejected {strict.b} of {strict.human_yes} "
+        "good ones."
+    )
+    if summary.judge.kind == JudgeKind.SCRIPTED:
+        sentence += " Its replies are scripted: no model was asked."
+    if summary.judge.kind == JudgeKind.IMPORTED:
+        sentence += " Its prompt is not known, so it cannot be run again from here."
+    return Words(sentence, "score your answers with it, and decide again on fresh labels when anything changes.")
+
+
+def _failed(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
+    high = assessment.fail_interval.high if assessment.fail_interval else None
+    most = "" if high is None else f", at most {number(high)}"
+    sentence = (
+        f"Do not use {summary.short_name} as a score. {agrees(summary, strict)}: kappa "
+        f"{number(assessment.kappa.value)}{most}; your threshold is {number(assessment.rule.min_kappa)}. "
+        f"{leaning(strict)}"
+    )
+    if "labels_may_be_swapped" in assessment.flags:
+        return Words(
+            f"{sentence} It says the opposite more often than not.", 'check that "yes" means good on both sides.'
+        )
+    larger = max(strict.b, strict.c)
+    return Words(sentence, f"read the {larger}.")
+
+
+def _undecided(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
+    needed, interval = assessment.needed, assessment.interval
+    room = "" if interval is None else f"{number(interval.low)} to {number(interval.high)}"
+    value, threshold = number(assessment.kappa.value), number(assessment.rule.min_kappa)
+    if needed.labels is not None:
+        sentence = (
+            f"Not decided yet, and on course. {agrees(summary, strict)}: kappa {value}, with room for {room} around "
+            f"your {threshold}. {usable(strict)}{_floors(assessment)} To decide: about {needed.labels} more labels, "
+            f"about {needed.fails} of them bad answers."
+        )
+        return Words(sentence, f"label about {needed.labels} fresh samples." if summary.seen else "label these.")
+    start = f"Not decided yet. {agrees(summary, strict)}: kappa {value}, room for {room}."
+    start += f" {leaning(strict)}" if strict.b + strict.c else ""
+    if needed.reason == "more_than_500":
+        return Words(f"{start} More than 500 labels would be needed.", "improve the prompt first.")
+    sentence = f"{start} More labels alone are unlikely to lift it over {threshold}: improve the prompt first."
+    return Words(sentence, f"read {differences(strict)}.")
+
+
+def _floors(assessment: Assessment) -> str:
+    missed = [name for name in ("tpr_floor", "tnr_floor") if name in assessment.reasons]
+    said = {"tpr_floor": "bad answers caught", "tnr_floor": "good answers let through"}
+    return "".join(f" The floor on {said[name]} is not reached yet." for name in missed)
+
+
+def _unanswered(summary: Summary) -> tuple[str, ...]:
+    missing = len(summary.pairs.only_fresh().unanswered)
+    if not missing:
+        return ()
+    return (f"{counted(missing, 'sample')} without a yes or no from it {counts(missing)} as wrong.",)
+
+
+def _seen(summary: Summary, strict: Confusion) -> tuple[str, ...]:
+    if not summary.seen or strict.n == 0:
+        return ()
+    return (
+        f"{summary.short_name} was written after {summary.seen} of these {summary.n} labels had been compared with a "
+        f"judge; only {summary.fresh} count for it.",
+    )
+
+
+def _tried(assessment: Assessment) -> tuple[str, ...]:
+    k, r = assessment.evidence.k, assessment.evidence.r
+    if assessment.evidence.strict.n < VERY_FEW:
+        return ()
+    if k > 5:
+        raised = f"{100 * assessment.evidence.level:.1f} % instead of 95 %"
+        return (
+            f"These labels have now judged {k} prompts. The best of {k} looks better than it is, so the bar is raised "
+            f"({raised}).",
+        )
+    notes = (f"The bar was raised because {k} prompts were tried.",) if k > 1 else ()
+    return (
+        (*notes, f"It was decided {r} times before on some of these labels, which raises the bar too.") if r else notes
+    )
+
+
+def _baseline(summary: Summary, assessment: Assessment) -> tuple[str, ...]:
+    found = assessment.evidence.baseline
+    if found is None or found.value is None or "does_not_beat_baseline" not in assessment.flags:
+        return ()
+    interval = found.interval()
+    between = "" if interval is None else f", between {signed(interval.low)} and {signed(interval.high)}"
+    return (
+        f"{summary.short_name} is not shown to agree with {summary.people} more than counting shared words does "
+        f"(difference {signed(found.value)}{between}). It may be trustworthy, but nothing here shows that it is worth "
+        "its price.",
+    )
+
+
+def comparison_words(comparison: Comparison, a: str, b: str, people: str = "you") -> Words:
+    """Which of two judges agrees more with the labels, or that these labels cannot tell."""
+    if comparison.n == 0:
+        return Words(f"{a} and {b} share no labelled sample that both answered.", "run both on the same samples.")
+    difference = comparison.kappa_difference()
+    found = difference.interval()
+    counts_of = comparison.mcnemar()
+    flips = counts_of.only_a_right + counts_of.only_b_right
+    if difference.value is None or found is None:
+        sentence = f"No kappa for one of {a} and {b} on these {comparison.n} samples, so they cannot be compared by it."
+        return Words(sentence, "label bad answers too.")
+    first_ahead = found.low > 0
+    if not first_ahead and found.high >= 0:
+        repaired, broken = counts_of.only_b_right, counts_of.only_a_right
+        sentence = (
+            f"These {comparison.n} labels cannot tell {a} and {b} apart: {signed(0 - difference.value)} "
+            f"({signed(-found.high)} to {signed(-found.low)}). {b} repaired {repaired} and broke {broken}."
+        )
+        then = f"keep the simpler or cheaper one, or read the {flips} flips." if flips else "keep the cheaper one."
+        return Words(sentence, then)
+    better, worse = (a, b) if first_ahead else (b, a)
+    kappas = (comparison.kappa_a().value, comparison.kappa_b().value)
+    high, low = kappas if first_ahead else kappas[::-1]
+    ends = (found.low, found.high) if first_ahead else (-found.high, -found.low)
+    repaired, broken = counts_of.only_a_right, counts_of.only_b_right
+    if not first_ahead:
+        repaired, broken = broken, repaired
+    sentence = (
+        f"{better} agrees with {people} more than {worse}: kappa {number(high)} against {number(low)}, "
+        f"{signed(abs(difference.value))} ({number(ends[0])} to {number(ends[1])}) on the same {comparison.n} samples. "
+        f"It repaired {counted(repaired, 'verdict')} and broke {broken or 'none'}. Better is not yet good enough: see "
+        "the decision."
+    )
+    return Words(sentence, f"decide on {better} (gate).")
+
+
+def agrees(summary: Summary, strict: Confusion) -> str:
+    """It agrees with you on 39 of 40."""
+    return f"It agrees with {summary.people} on {strict.a + strict.d} of {strict.n}"
+
+
+def at_least(assessment: Assessment) -> str:
+    """Kappa with its lower end against the threshold."""
+    low = assessment.interval.low if assessment.interval else None
+    return (
+        f"kappa {number(assessment.kappa.value)}, at least {number(low)}; your threshold is "
+        f"{number(assessment.rule.min_kappa)}."
+    )
+
+
+def improve(summary: Summary) -> str:
+    """The next step for a judge that does not look at the answer."""
+    return (
+        "read what it let through or rejected, then write the next prompt version."
+        if summary.prompt
+        else "use another judge."
+    )
+
+
+def exclusions(summary: Summary) -> str:
+    """What was left out beside n, in words; empty when nothing was."""
+    names = {
+        "no_label": "without a label",
+        "label_unsure": "labelled unsure",
+        "label_tie": "with tied labels",
+        "no_verdict": "without a verdict",
+        "verdict_unsure": "where the judge was unsure",
+        "verdict_failed": "whose reply was no verdict",
+        "verdict_error": "whose call was never answered",
+        "not_applicable": "to which it does not apply",
+        "outdated": "outdated",
+    }
+    parts = [f"{n} {names[reason]}" for reason, n in summary.pairs.excluded.items() if n]
+    return f"Left out: {', '.join(parts)}." if parts else ""
+
+
+def labelled_words(total: int, bad: Mapping[str, int], *, judged: bool) -> Words:
+    """After the last sample."""
+    parts = ", ".join(f"{n} bad by `{criterion}`" for criterion, n in bad.items())
+    sentence = f"All {total} labelled{': ' + parts if parts else ''}."
+    return Words(sentence, "see on the Board what the judges are worth." if judged else "run a judge on these samples.")
+
+
+def reveal_words(list_size: int, fresh_left: int) -> str:
+    """Said before a list is shown that helps to write the next prompt."""
+    return (
+        f"This list reveals {counted(list_size, 'label')}. Fresh for your next prompt: {fresh_left}. "
+        "Prompts registered until now keep all."
+    )
