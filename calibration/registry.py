@@ -1,4 +1,4 @@
-"""Judges, where they stand, and their recorded decisions: what joins the store with pairing and the gate."""
+"""Judges and their recorded decisions: deciding, computing a decision again, and what is stale."""
 
 from __future__ import annotations
 
@@ -8,95 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibration import __version__
-from calibration.agreement import Comparison, Statistic
-from calibration.criteria import BUILT_IN
+from calibration.board import board, criteria_in_use
 from calibration.digest import canonical_json, digest
-from calibration.errors import InputError
 from calibration.gate import Assessment, Evidence, Rule, Standing, assess
-from calibration.pairing import Pairs, pair, people
-from calibration.records import Decision, Judge, JudgeKind, LabelSet, Prompt, Reveal
+from calibration.records import Decision, Judge, Prompt
 from calibration.store import Store
-from calibration.store.reveals import PICKED_FROM
 from calibration.summary import Summary
-
-COUNTED_KINDS = (JudgeKind.LLM, JudgeKind.IMPORTED, JudgeKind.SCRIPTED)
-AUTHOR = "author"
-"""Role of the annotator who labelled bundled samples: sentences then say "the author" instead of "you"."""
-
-
-@dataclass(frozen=True)
-class Board:
-    """Every judge of one criterion against the same labels."""
-
-    criterion: str
-    labels: LabelSet
-    standings: tuple[Standing, ...]
-
-    def standing(self, judge: Judge) -> Standing:
-        """The standing of one judge."""
-        found = [s for s in self.standings if s.summary.judge.digest == judge.digest]
-        if not found:
-            raise InputError(f"{judge.name} does not judge {self.criterion!r}")
-        return found[0]
-
-
-def board(
-    store: Store,
-    criterion: str,
-    rule: Rule | None = None,
-    *,
-    annotators: Sequence[str] | None = None,
-) -> Board:
-    """Where every judge of a criterion stands now. Records nothing."""
-    rule = rule or Rule()
-    labels = store.labels(criterion, annotators=annotators)
-    roles = store.annotators()
-    prompts = {prompt.digest: prompt for prompt in store.prompts()}
-    judges = store.judges(criterion)
-    every = [pair(labels, store.verdicts(judge, criterion), choice=rule.labels) for judge in judges]
-    decisions = store.decisions(criterion=criterion)
-    standings = []
-    for pairs in every:
-        summary = Summary(pairs, prompts.get(pairs.judge_record.prompt or ""), _people(pairs, roles))
-        evidence = _evidence(pairs, every, [d for d in decisions if d.judge == pairs.judge_record.digest])
-        standings.append(Standing(summary, assess(rule, evidence)))
-    return Board(criterion, labels, tuple(standings))
-
-
-def criteria_in_use(store: Store) -> list[str]:
-    """Criteria with a label or a judge, in the product's order."""
-    used = set(store.labelled_criteria()) | {judge.criterion for judge in store.judges()}
-    return [name for name in BUILT_IN if name in used]
-
-
-def compare(a: Summary, b: Summary) -> tuple[Comparison, dict[str, int], dict[str, list[str]]]:
-    """Two judges on the samples both answered: the comparison, exclusions by reason, and the flips by kind.
-
-    Flips: samples that only one of the two got right; `repaired` by b, `broken` by b.
-    """
-    of_a = {pair.sample: pair for pair in a.pairs.answered}
-    of_b = {pair.sample: pair for pair in b.pairs.answered}
-    both = [(of_a[sample], of_b[sample]) for sample in of_a if sample in of_b]
-    comparison = Comparison.from_values(
-        human=[p.human for p, _ in both],
-        a=[str(p.judge) for p, _ in both],
-        b=[str(q.judge) for _, q in both],
-        groups=[p.group for p, _ in both],
-    )
-    excluded = dict(a.pairs.excluded)
-    only_a = [sample for sample in of_a if sample not in of_b]
-    missing = {pair.sample: pair for pair in b.pairs.unanswered}
-    for sample in only_a:
-        reason = "no_verdict"
-        if sample in missing:
-            verdict = missing[sample].verdict
-            reason = f"verdict_{verdict.status}" if verdict.value is None else "verdict_unsure"
-        excluded[reason] += 1
-    flips = {
-        "repaired": [p.sample for p, q in both if q.agrees and not p.agrees],
-        "broken": [p.sample for p, q in both if p.agrees and not q.agrees],
-    }
-    return comparison, excluded, flips
 
 
 def decide(store: Store, standing: Standing, *, annotators: Sequence[str] | None = None, who: str = "") -> Decision:
@@ -201,62 +118,6 @@ def _versions() -> dict[str, str]:
     return {"judge-calibration": __version__, "python": platform.python_version()}
 
 
-def _people(pairs: Pairs, roles: dict[str, str]) -> str:
-    names = people(pairs.all)
-    if names and all(roles.get(name) == AUTHOR for name in names):
-        return "the author"
-    return "you" if len(names) <= 1 else "the annotators"
-
-
-def _evidence(pairs: Pairs, every: Sequence[Pairs], decisions: Sequence[Decision]) -> Evidence:
-    fresh = pairs.only_fresh()
-    return Evidence(
-        strict=fresh.strict_confusion(),
-        k=_tried(fresh, every),
-        r=_decided_before(fresh, decisions),
-        errors=sum(p.verdict.status == "error" for p in fresh.unanswered),
-        baseline=_baseline(fresh, every),
-    )
-
-
-def _tried(fresh: Pairs, every: Sequence[Pairs]) -> int:
-    """K: judges with verdicts on at least half of the decision's labels, this one included."""
-    wanted = {p.sample for p in fresh.all}
-    others = [
-        other
-        for other in every
-        if other.judge_record.kind in COUNTED_KINDS and other.judge_record.digest != fresh.judge_record.digest
-    ]
-    own = fresh.judge_record.kind in COUNTED_KINDS
-    return max(1, own + sum(2 * len(wanted & {p.sample for p in other.all}) >= len(wanted) > 0 for other in others))
-
-
-def _decided_before(fresh: Pairs, decisions: Sequence[Decision]) -> int:
-    """r: earlier decisions of this judge on other labels of which some are in this set."""
-    now = {label.event_id for p in fresh.all for label in p.labels}
-    before = [{entry[3] for entry in decision.record["data"]["labels"]} for decision in decisions]
-    return len({frozenset(held) for held in before if held & now and held != now})
-
-
-def _baseline(fresh: Pairs, every: Sequence[Pairs]) -> Statistic | None:
-    """Kappa of this judge minus kappa of the lexical baseline on the samples both answered."""
-    if fresh.judge_record.kind == JudgeKind.LEXICAL:
-        return None
-    lexical = next((other for other in every if other.judge_record.kind == JudgeKind.LEXICAL), None)
-    if lexical is None:
-        return None
-    of_lexical = {p.sample: p for p in lexical.answered}
-    both = [(p, of_lexical[p.sample]) for p in fresh.answered if p.sample in of_lexical]
-    if not both:
-        return None
-    return Comparison.from_values(
-        human=[p.human for p, _ in both],
-        a=[str(p.judge) for p, _ in both],
-        b=[str(q.judge) for _, q in both],
-        groups=[p.group for p, _ in both],
-    ).kappa_difference()
-
-
 def stale(decision: Decision, standing: Standing, store: Store) -> list[str]:
     """What differs from the decision's: labels, samples or verdicts. Empty when it still holds."""
     now = decision_record(store, standing)
@@ -274,6 +135,7 @@ class Entry:
     status: str
     stale: list[str]
     decisions: tuple[Decision, ...]
+    standing: Standing
 
 
 def entries(store: Store, criterion: str | None = None) -> list[Entry]:
@@ -288,20 +150,6 @@ def entries(store: Store, criterion: str | None = None) -> list[Entry]:
             judge = standing.summary.judge
             own = tuple(d for d in decisions if d.judge == judge.digest)
             changed = stale(own[-1], standing, store) if own else []
-            made.append(
-                Entry(judge, prompts.get(judge.prompt or ""), own[-1].outcome if own else "draft", changed, own)
-            )
+            status = own[-1].outcome if own else "draft"
+            made.append(Entry(judge, prompts.get(judge.prompt or ""), status, changed, own, standing))
     return made
-
-
-def reveal_comparison(
-    store: Store, a: Summary, b: Summary, flips: dict[str, list[str]], annotator: str | None = None
-) -> None:
-    """Record what a list of flips reveals: the flips themselves, and every pair it was picked from."""
-    shown = {*flips["repaired"], *flips["broken"]}
-    both = {pair.sample for pair in a.pairs.answered} & {pair.sample for pair in b.pairs.answered}
-    store.reveal(
-        Reveal(sample, a.criterion, annotator, judge.digest, "flips" if sample in shown else PICKED_FROM)
-        for judge in (a.judge, b.judge)
-        for sample in sorted(both)
-    )

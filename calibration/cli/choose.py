@@ -16,8 +16,8 @@ def standings(
     store: Store, criterion: str | None, judge_name: str | None, rule: Rule, annotators: Sequence[str] = ()
 ) -> list[Standing]:
     """The standings of one judge, of one criterion or of all; InputError with the way out when there are none."""
+    from calibration.board import board, criteria_in_use
     from calibration.criteria import criterion_named
-    from calibration.registry import board, criteria_in_use
 
     if criterion is not None:
         criterion_named(criterion)

@@ -25,7 +25,7 @@ def command(judges: tuple[str, ...], criterion: str | None, as_json: bool, db: s
 
     A prompt version alone (correct-v1) is enough when one judge was made from it.
     """
-    from calibration.registry import board
+    from calibration.board import board
 
     if len(judges) < 2:
         raise InputError("name two judges or more: compare A B")
@@ -54,7 +54,7 @@ def _find(store: Store, name: str, criterion: str | None) -> Any:
 
 
 def _one(store: Store, a: Summary, b: Summary) -> tuple[dict[str, Any], list[str]]:
-    from calibration.registry import compare, reveal_comparison
+    from calibration.disagreements import compare, reveal_comparison
     from calibration.wording import comparison_words
 
     comparison, excluded, flips = compare(a, b)

@@ -107,9 +107,8 @@ class Assignments(Connected):
         found: list[tuple[str, str]] = []
         for name in criteria:
             sql = (
-                f"SELECT s.id FROM current_samples s WHERE {applies(criterion_named(name))} AND NOT EXISTS ("
-                "SELECT 1 FROM assignments a WHERE a.annotator = ? AND a.sample = s.id AND a.criterion = ?) "
-                "ORDER BY s.arrival"
+                f"SELECT s.id FROM current_samples s WHERE {applies(criterion_named(name))} AND s.id NOT IN ("
+                "SELECT a.sample FROM assignments a WHERE a.annotator = ? AND a.criterion = ?) ORDER BY s.arrival"
             )
             found += [(row["id"], name) for row in db.query(sql, [annotator, name])]
         return found
@@ -134,19 +133,39 @@ class Assignments(Connected):
             values=values,
         )
 
-    def first_open(self, annotator: str) -> int | None:
-        """Position of the next sample to label: untouched ones, then skipped ones; None when all are done."""
+    def first_open(self, annotator: str, after: int = 0) -> int | None:
+        """Position of the next sample to label, from behind `after` and round the end; None when all are done.
+
+        Untouched ones come first, then skipped ones; deferred ones are set aside.
+        """
         with self.reading() as db:
             rows = list(db.query(STATES + " ORDER BY a.position", [annotator]))
         by_position: dict[int, list[dict[str, Any]]] = {}
         for row in rows:
             by_position.setdefault(row["position"], []).append(row)
         states = {position: _state(rows) for position, rows in by_position.items()}
+        order = sorted(states, key=lambda position: (position <= after, position))
         for wanted in ("open", "skipped"):
-            for position, state in states.items():
-                if state == wanted:
+            for position in order:
+                if states[position] == wanted:
                     return position
         return None
+
+    def set_aside(self, annotator: str) -> list[int]:
+        """Positions of the samples the annotator deferred."""
+        with self.reading() as db:
+            rows = list(db.query(STATES + " ORDER BY a.position", [annotator]))
+        return sorted({row["position"] for row in rows if row["status"] == LabelStatus.DEFERRED})
+
+    def reasons_to_add(self, annotator: str) -> list[int]:
+        """Positions of the samples with a `no` or `unsure` that has no note yet."""
+        sql = (
+            "SELECT DISTINCT a.position FROM assignments a JOIN plans p ON p.id = a.plan "
+            f"JOIN labels l ON l.seq = {NEWEST} WHERE a.annotator = ? AND p.kind = 'order' "
+            "AND l.status = 'labelled' AND l.value IN ('no', 'unsure') AND l.note_digest IS NULL ORDER BY a.position"
+        )
+        with self.reading() as db:
+            return [row["position"] for row in db.query(sql, [annotator])]
 
     def positions(self, annotator: str) -> dict[str, int]:
         """The place of every sample in the annotator's order."""

@@ -151,6 +151,15 @@ class Labels(Connected):
             chosen = None if annotator is None else [annotator]
             return _current_labels(db, criterion, chosen, [mode.value for mode in Mode], guests=True)
 
+    def label_counts(self) -> list[dict[str, Any]]:
+        """Current labels counted by annotator, criterion, mode and value."""
+        sql = (
+            "SELECT annotator, criterion, mode, value, count(*) AS labels FROM current_labels "
+            "GROUP BY annotator, criterion, mode, value ORDER BY annotator, criterion, mode, value DESC"
+        )
+        with self.reading() as db:
+            return list(db.query(sql))
+
     def labelled_criteria(self) -> list[str]:
         """Criteria that have a label, in the order of their first one."""
         sql = "SELECT criterion FROM labels GROUP BY criterion ORDER BY min(seq)"

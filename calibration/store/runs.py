@@ -131,12 +131,15 @@ class Runs(Prompts):
         flags: Sequence[str] = (),
         prices: str | None = None,
     ) -> Run:
-        """The run of this judge over this set of samples: the one that was started before, else a new one."""
+        """The judge's newest run if it is over this set of samples, else a new one.
+
+        An older run over the same samples is not opened again: what counts is the newest run that holds a verdict.
+        """
         with self.writing() as db:
             key = ensure_judge(db, judge, self.now())
-            sql = "SELECT id FROM runs WHERE judge = ? AND sample_set = ? AND aggregation = ? ORDER BY id DESC LIMIT 1"
-            row = one(db, sql, [key, sample_set, aggregation])
-            if row is None:
+            sql = "SELECT id, sample_set FROM runs WHERE judge = ? AND aggregation = ? ORDER BY id DESC LIMIT 1"
+            row = one(db, sql, [key, aggregation])
+            if row is None or row["sample_set"] != sample_set:
                 number = insert_run(
                     db,
                     key,
@@ -164,6 +167,12 @@ class Runs(Prompts):
         with self.reading() as db:
             return [_run(db, row["id"]) for row in db.query(f"SELECT id FROM runs {where} ORDER BY id", bound)]
 
+    def standing(self, judge: str) -> dict[str, Verdict]:
+        """The current verdict of a judge (digest) on each sample as a whole, labelled or not."""
+        sql = "SELECT * FROM current_verdicts WHERE judge = ? AND part = '' AND repeat = 0"
+        with self.reading() as db:
+            return {row["sample"]: row_verdict(row, judge) for row in db.query(sql, [judge])}
+
     def run_verdicts(self, run: int) -> list[Verdict]:
         """Every verdict of one run, all attempts."""
         sql = (
@@ -178,6 +187,11 @@ class Runs(Prompts):
         with self.reading() as db:
             row = one(db, "SELECT * FROM replies WHERE digest = ?", [key])
         return None if row is None else row_reply(row)
+
+    def reply_text(self, key: str) -> str:
+        """The raw body of a stored reply, empty when there is none."""
+        found = self.reply(key)
+        return "" if found is None else found.body
 
     def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
         """The stored replies among these request digests, in one query."""

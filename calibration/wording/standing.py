@@ -1,4 +1,4 @@
-"""Where a judge stands -> the plain sentences and the one next step. Pure: the same text on every surface.
+"""Where a judge stands, in words. Pure.
 
 Plain words first, numbers second. `people` is who labelled: "you", or "the author" of bundled samples.
 """
@@ -6,9 +6,8 @@ Plain words first, numbers second. `people` is who labelled: "you", or "the auth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from calibration.agreement import Comparison, Confusion
+from calibration.agreement import Confusion
 from calibration.gate import Assessment, Standing
 from calibration.phrases import (
     all_of,
@@ -25,21 +24,9 @@ from calibration.phrases import (
 )
 from calibration.records import JudgeKind, Outcome
 from calibration.summary import Summary
+from calibration.wording.words import Words
 
 VERY_FEW = 10
-
-
-@dataclass(frozen=True)
-class Words:
-    """What is said, and the one next step."""
-
-    sentence: str
-    next: str
-
-    @property
-    def text(self) -> str:
-        """Both as one text."""
-        return f"{self.sentence} Next: {self.next}"
 
 
 def judge_words(standing: Standing) -> Words:
@@ -248,42 +235,6 @@ def _baseline(summary: Summary, assessment: Assessment) -> tuple[str, ...]:
     )
 
 
-def comparison_words(comparison: Comparison, a: str, b: str, people: str = "you") -> Words:
-    """Which of two judges agrees more with the labels, or that these labels cannot tell."""
-    if comparison.n == 0:
-        return Words(f"{a} and {b} share no labelled sample that both answered.", "run both on the same samples.")
-    difference = comparison.kappa_difference()
-    found = difference.interval()
-    counts_of = comparison.mcnemar()
-    flips = counts_of.only_a_right + counts_of.only_b_right
-    if difference.value is None or found is None:
-        sentence = f"No kappa for one of {a} and {b} on these {comparison.n} samples, so they cannot be compared by it."
-        return Words(sentence, "label bad answers too.")
-    first_ahead = found.low > 0
-    if not first_ahead and found.high >= 0:
-        repaired, broken = counts_of.only_b_right, counts_of.only_a_right
-        sentence = (
-            f"These {comparison.n} labels cannot tell {a} and {b} apart: {signed(0 - difference.value)} "
-            f"({signed(-found.high)} to {signed(-found.low)}). {b} repaired {repaired} and broke {broken}."
-        )
-        then = f"keep the simpler or cheaper one, or read the {flips} flips." if flips else "keep the cheaper one."
-        return Words(sentence, then)
-    better, worse = (a, b) if first_ahead else (b, a)
-    kappas = (comparison.kappa_a().value, comparison.kappa_b().value)
-    high, low = kappas if first_ahead else kappas[::-1]
-    ends = (found.low, found.high) if first_ahead else (-found.high, -found.low)
-    repaired, broken = counts_of.only_a_right, counts_of.only_b_right
-    if not first_ahead:
-        repaired, broken = broken, repaired
-    sentence = (
-        f"{better} agrees with {people} more than {worse}: kappa {number(high)} against {number(low)}, "
-        f"{signed(abs(difference.value))} ({number(ends[0])} to {number(ends[1])}) on the same {comparison.n} samples. "
-        f"It repaired {counted(repaired, 'verdict')} and broke {broken or 'none'}. Better is not yet good enough: see "
-        "the decision."
-    )
-    return Words(sentence, f"decide on {better} (gate).")
-
-
 def agrees(summary: Summary, strict: Confusion) -> str:
     """It agrees with you on 39 of 40."""
     return f"It agrees with {summary.people} on {strict.a + strict.d} of {strict.n}"
@@ -304,36 +255,4 @@ def improve(summary: Summary) -> str:
         "read what it let through or rejected, then write the next prompt version."
         if summary.prompt
         else "use another judge."
-    )
-
-
-def exclusions(summary: Summary) -> str:
-    """What was left out beside n, in words; empty when nothing was."""
-    names = {
-        "no_label": "without a label",
-        "label_unsure": "labelled unsure",
-        "label_tie": "with tied labels",
-        "no_verdict": "without a verdict",
-        "verdict_unsure": "where the judge was unsure",
-        "verdict_failed": "whose reply was no verdict",
-        "verdict_error": "whose call was never answered",
-        "not_applicable": "to which it does not apply",
-        "outdated": "outdated",
-    }
-    parts = [f"{n} {names[reason]}" for reason, n in summary.pairs.excluded.items() if n]
-    return f"Left out: {', '.join(parts)}." if parts else ""
-
-
-def labelled_words(total: int, bad: Mapping[str, int], *, judged: bool) -> Words:
-    """After the last sample."""
-    parts = ", ".join(f"{n} bad by `{criterion}`" for criterion, n in bad.items())
-    sentence = f"All {total} labelled{': ' + parts if parts else ''}."
-    return Words(sentence, "see on the Board what the judges are worth." if judged else "run a judge on these samples.")
-
-
-def reveal_words(list_size: int, fresh_left: int) -> str:
-    """Said before a list is shown that helps to write the next prompt."""
-    return (
-        f"This list reveals {counted(list_size, 'label')}. Fresh for your next prompt: {fresh_left}. "
-        "Prompts registered until now keep all."
     )

@@ -1,0 +1,1 @@
+"""The pages: each fetches, shows and records. No query, no formula, no markup."""

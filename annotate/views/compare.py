@@ -1,0 +1,92 @@
+"""Compare: two judges on the same samples, what changed in the prompt, and which verdicts flipped."""
+
+from __future__ import annotations
+
+import difflib
+
+import streamlit as st
+
+from annotate import session
+from annotate.views import parts
+from calibration import board as boards
+from calibration import disagreements
+from calibration.phrases import figure
+from calibration.summary import Summary
+from calibration.wording import comparison_words, reveal_words
+
+
+def page() -> None:
+    """Choose two judges; the difference in words, then figures, prompt diff and flips."""
+    store = session.store()
+    parts.heading(
+        "Compare", "Two judges on the same samples: the difference with its interval, not two numbers side by side."
+    )
+    criteria = [name for name in boards.criteria_in_use(store) if len(store.judges(name)) > 1]
+    if not criteria:
+        st.text("Comparing needs two judges of one criterion.")
+        parts.next_step("run a second prompt version: judge-calibration judge PROMPT --model MODEL")
+        return
+    criterion = parts.choose_criterion(criteria)
+    board = boards.board(store, criterion)
+    left, right = st.columns(2, gap="large")
+    with left:
+        first = parts.choose_standing(board.standings, "First judge", key="a").summary
+    with right:
+        second = parts.choose_standing(board.standings, "Second judge", key="b", index=1).summary
+    if first.judge.digest == second.judge.digest:
+        st.text("Choose two different judges.")
+        return
+    _result(store, first, second)
+
+
+def _result(store: session.Store, a: Summary, b: Summary) -> None:
+    comparison, excluded, flips = disagreements.compare(a, b)
+    words = comparison_words(comparison, a.short_name, b.short_name, a.people)
+    parts.sentence(words, key="comparison")
+    with st.container(horizontal=True, gap="small"):
+        parts.kind_badge(a.judge.kind)
+        parts.kind_badge(b.judge.kind)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.text(f"kappa of {a.short_name}: {figure(comparison.kappa_a())}")
+        st.text(f"kappa of {b.short_name}: {figure(comparison.kappa_b())}")
+        st.text(f"difference (first minus second): {figure(comparison.kappa_difference())}")
+    with right:
+        mcnemar = comparison.mcnemar()
+        st.text(f"only the first right: {mcnemar.only_a_right}, only the second right: {mcnemar.only_b_right}")
+        st.text(f"McNemar mid-p (equal accuracy): {mcnemar.p:.3f}")
+        st.text(f"accuracy difference: {figure(comparison.accuracy_difference())}")
+    st.text(f"n {comparison.n}, left out {sum(excluded.values())}.")
+    if a.prompt is not None and b.prompt is not None:
+        with st.expander("What changed in the prompt"):
+            before, after = (f"{p.system}\n{p.user}".splitlines() for p in (a.prompt, b.prompt))
+            lines = difflib.unified_diff(before, after, a.prompt.label, b.prompt.label, lineterm="")
+            st.code("\n".join(lines) or "nothing", language="diff", wrap_lines=True)
+    _flips(store, a, b, flips)
+
+
+def _flips(store: session.Store, a: Summary, b: Summary, flips: dict[str, list[str]]) -> None:
+    """The flipped verdicts with both reasons, after saying what looking reveals."""
+    shown = [*flips["repaired"], *flips["broken"]]
+    if not shown:
+        st.text("No verdict changed from right to wrong or back.")
+        return
+    annotator = session.annotator()
+    if not set(shown) <= store.shown(annotator):
+        st.text(reveal_words(len(a.pairs.answered), disagreements.fresh_left(store, b)))
+        if st.button(f"Show the {len(shown)} flips", key="show-flips", type="primary"):
+            disagreements.reveal_comparison(store, a, b, flips, annotator)
+            st.rerun()
+        return
+    of_a, of_b = ({pair.sample: pair for pair in summary.pairs.answered} for summary in (a, b))
+    samples = {sample.id: sample for sample in store.samples(shown)}
+    for kind, ids in flips.items():
+        for sample in ids:
+            with st.container(border=True):
+                st.badge(kind, color="green" if kind == "repaired" else "red")
+                st.text(samples[sample].question)
+                st.text(f"Answer: {samples[sample].answer}")
+                for label in of_a[sample].labels:
+                    st.text(f"{label.annotator}: {label.value}. {label.note}")
+                for summary, pairs in ((a, of_a), (b, of_b)):
+                    st.text(f"{summary.short_name}: {pairs[sample].judge}. {pairs[sample].verdict.reason}")

@@ -1,0 +1,128 @@
+"""Pieces that several pages show. Text of samples, judges and people goes through st.text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from annotate.plain import plain
+from calibration.criteria import BUILT_IN
+from calibration.gate import Standing
+from calibration.records import Context, JudgeKind, Outcome, Sample
+from calibration.wording import Words
+
+OUTCOMES = {
+    Outcome.PASSED: ("passed", "green", ":material/check:"),
+    Outcome.FAILED: ("failed", "red", ":material/close:"),
+    Outcome.NOT_ENOUGH_EVIDENCE: ("not enough evidence", "violet", ":material/hourglass_empty:"),
+}
+START = """judge-calibration import answers.csv
+judge-calibration annotate
+judge-calibration judge my-prompt.txt --criterion correct --name correct --model MODEL
+judge-calibration gate"""
+
+
+def heading(title: str, caption: str) -> None:
+    """A page's title and one line on what it is for: both constant."""
+    st.header(title, anchor=False)
+    st.caption(caption)
+
+
+def outcome_badge(outcome: str) -> None:
+    """The outcome in words and color."""
+    word, color, icon = OUTCOMES[Outcome(outcome)]
+    st.badge(word, color=color, icon=icon)  # type: ignore[arg-type]
+
+
+def kind_badge(kind: str) -> None:
+    """What kind of judge it is; scripted ones say so."""
+    said = {
+        JudgeKind.SCRIPTED: "scripted replies, no model was asked",
+        JudgeKind.LEXICAL: "baseline: counts shared words",
+        JudgeKind.IMPORTED: "imported, prompt not known",
+        JudgeKind.LLM: "model",
+    }
+    st.badge(said[JudgeKind(kind)], color="gray")
+
+
+def sentence(words: Words, *, key: str) -> None:
+    """What is said, and the next step below it."""
+    with st.container(key=f"sentence-{key}", gap="small"):
+        st.text(words.sentence)
+        next_step(words.next, key=key)
+
+
+def next_step(step: str, *, key: str = "page") -> None:
+    """The one next step."""
+    with st.container(key=f"next-{key}"):
+        st.text(f"Next: {step}")
+
+
+def choose_criterion(names: Sequence[str]) -> str:
+    """One of the criteria in use, kept in the address."""
+    if len(names) == 1:
+        return names[0]
+    titles = {name: BUILT_IN[name].title for name in names}
+    chosen = st.segmented_control(
+        "Criterion",
+        names,
+        default=names[0],
+        format_func=lambda name: titles[name],
+        key="criterion",
+        bind="query-params",
+    )
+    return chosen or names[0]
+
+
+def choose_standing(standings: Sequence[Standing], label: str, *, key: str, index: int = 0) -> Standing:
+    """One of the judges, kept in the address by the first digits of its digest."""
+    by_digest = {standing.summary.judge.digest[:12]: standing for standing in standings}
+    chosen = st.selectbox(
+        label,
+        list(by_digest),
+        index=min(index, len(by_digest) - 1),
+        format_func=lambda digits: plain(by_digest[digits].summary.judge.name),
+        key=key,
+        bind="query-params",
+    )
+    return by_digest.get(chosen or "", standings[min(index, len(standings) - 1)])
+
+
+def sample_text(sample: Sample) -> None:
+    """A sample as it is: question, answer, reference, contexts."""
+    _block("Question", sample.question)
+    _block("Answer", sample.answer or "(empty)")
+    _block("Reference", "no reference was given" if sample.reference is None else sample.reference or "(empty)")
+    if sample.contexts is None:
+        _block("Contexts", "no contexts were given to the answering system")
+    elif not sample.contexts:
+        _block("Contexts", "retrieved, and nothing was found")
+    for rank, context in enumerate(sample.contexts or (), start=1):
+        _context(rank, context)
+
+
+def _context(rank: int, context: Context) -> None:
+    with st.container(border=True):
+        st.caption(f"Context {rank}")
+        if context.id is not None:
+            st.text(context.id)
+        st.text(context.text)
+
+
+def _block(title: str, text: str) -> None:
+    st.caption(title)
+    st.text(text)
+
+
+def own_project() -> None:
+    """How to start a project of one's own."""
+    st.text("Your own answers in four commands, each says what comes next:")
+    st.code(START, language="bash")
+
+
+def no_samples() -> None:
+    """The empty state of every page."""
+    st.text("There is nothing here yet. Bring a file of questions and answers, CSV or JSON Lines.")
+    own_project()
+    next_step("judge-calibration import FILE")
