@@ -151,7 +151,8 @@ def _key_lines(source: str, path: str) -> dict[str, int]:
     """File line of each key. Refuses aliases, a key given twice, and keys other than the eight."""
     for event in yaml.parse(source, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise refuse(path, event.start_mark.line + 2, "an alias is not allowed; write the value out")
+            line = 1 if event.start_mark is None else event.start_mark.line + 2
+            raise refuse(path, line, "an alias is not allowed; write the value out")
     top = yaml.compose(source, Loader=yaml.SafeLoader)
     if not isinstance(top, yaml.MappingNode):
         raise refuse(path, 2, f"front matter is a list of keys: {', '.join(KEYS)}")
@@ -227,9 +228,21 @@ def to_text(prompt: Prompt) -> str:
 
 
 def from_plain_text(
-    text: str, *, criterion: str, name: str, version: int, parent: str | None, author: str, created: str, note: str = ""
+    text: str,
+    *,
+    criterion: str,
+    name: str,
+    version: int,
+    parent: str | None,
+    author: str,
+    created: str,
+    note: str = "",
+    path: str = "text",
 ) -> Prompt:
-    """A finished prompt from what somebody typed; plain_text.py says how its placeholders are read."""
-    system, user = body_of_plain_text(_normal(text), criterion_named(criterion), f"{name}-v{version}")
+    """A finished prompt from what somebody typed; plain_text.py says how its placeholders are read.
+
+    `created` is a date as in 2026-11-30; `path` names the text in messages.
+    """
+    system, user = body_of_plain_text(_normal(text.removeprefix("\ufeff")), criterion_named(criterion), path)
     draft = Prompt(name, version, criterion, system, user, parent=parent, note=note, author=author, created=created)
     return parse_prompt(to_text(draft), draft.label, check_path=False, version=version)

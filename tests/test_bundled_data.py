@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from calibration.agreement import Comparison, Confusion
+from calibration.prompts import parse_prompt
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 URL = "http://test/"
@@ -144,6 +145,13 @@ def test_a_prompt_file_has_its_front_matter_and_both_parts(prompt: str) -> None:
     assert "JSON" in system
     first, second = (f'"{key}":' for key in VERDICT_KEYS[name])
     assert system.index(first) < system.index(second)
+
+
+@pytest.mark.parametrize("name", ["correct", "faithful"])
+def test_the_parent_of_version_2_is_the_digest_of_version_1(name: str) -> None:
+    paths = [DATA / "prompts" / name / f"v{version}.md" for version in (1, 2)]
+    first, second = (parse_prompt(path.read_text(encoding="utf-8"), str(path)) for path in paths)
+    assert second.parent == first.digest != second.digest
 
 
 @pytest.mark.parametrize("criterion", ["correct", "faithful"])

@@ -27,6 +27,7 @@ class Progress:
     output_tokens: int
     cost: float | None
     seconds: float
+    stopping: bool = False
 
     @property
     def done(self) -> int:

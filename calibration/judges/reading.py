@@ -10,7 +10,7 @@ from calibration.criteria import Criterion
 from calibration.judges.parse import parse_reply
 from calibration.judges.plan import Job
 from calibration.judges.request import Request, Response, model_name
-from calibration.judges.retry import Next, Step, body_of, error_text, next_step
+from calibration.judges.retry import SHOWN, Next, Step, body_of, error_text, next_step
 from calibration.records import Reply, Verdict, VerdictStatus
 
 HINTS = {
@@ -100,3 +100,18 @@ def _blank(criterion: Criterion, job: Job) -> Verdict:
 def hint(code: str) -> str:
     """The likely fix for replies that all fail with this code."""
     return HINTS.get(code, ERROR_HINT if code.startswith(("http_", "provider_")) else DEFAULT_HINT)
+
+
+def shown(response: Response) -> str:
+    """The text of a reply, or the message of an error, in one line for a terminal."""
+    if response.status != 200:
+        return error_text(response)
+    choices = _list(body_of(response.body), "choices")
+    text = _text(_mapping(choices[0], "message"), "content") if choices else None
+    line = " ".join((response.body if text is None else text).split())
+    return "".join(letter for letter in line if letter.isprintable())[:SHOWN] or "an empty reply"
+
+
+def _list(value: Any, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, Mapping) else None
+    return found if isinstance(found, list) else []

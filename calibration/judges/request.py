@@ -32,6 +32,11 @@ class Request:
         return sum(len(message["content"].encode("utf-8", "replace")) for message in self.messages)
 
     @property
+    def characters(self) -> int:
+        """Length of the messages in characters."""
+        return sum(len(message["content"]) for message in self.messages)
+
+    @property
     def max_tokens(self) -> int:
         """The most tokens a reply may have."""
         return int(self.params.get("max_tokens", MAX_TOKENS))

@@ -81,6 +81,26 @@ def one(db: Database, sql: str, bound: Sequence[Any] = ()) -> dict[str, Any] | N
     return next(iter(db.query(sql, bound)), None)
 
 
+def change(db: Database, sql: str, bound: Sequence[Any] = ()) -> None:
+    """Run one statement that is no query: the few updates of a run's state, and pragmas."""
+    db.conn.execute(sql, bound)
+
+
+def integrity(db: Database) -> str:
+    """What SQLite's own check says: `ok` or the first fault."""
+    return str(db.conn.execute("PRAGMA integrity_check(1)").fetchone()[0])
+
+
+def run_script(db: Database, script: str) -> None:
+    """Run statement by statement inside the caller's transaction; executescript would commit it."""
+    statement = ""
+    for line in script.splitlines():
+        statement += line + "\n"
+        if sqlite3.complete_statement(statement):
+            change(db, statement)
+            statement = ""
+
+
 class Connected:
     """Holds a path; each reading and each writing opens and closes a connection of its own."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from calibration.records import Judge, Reply, Verdict, VerdictSet
-from calibration.store.connection import connect, immediate, one
+from calibration.store.connection import change, connect, immediate, one
 from calibration.store.prompts import Prompts, ensure_judge
 from calibration.store.rows import row_reply, row_verdict, to_json, verdict_row
 
@@ -109,7 +109,7 @@ class RunWriter:
                     }
                 )
             insert_verdict(db, verdict, self._run, now)
-            db.conn.execute("UPDATE runs SET heartbeat = ? WHERE id = ?", [now, self._run])
+            change(db, "UPDATE runs SET heartbeat = ? WHERE id = ?", [now, self._run])
 
     def close(self) -> None:
         """Wait for what is under way and close the connection."""
@@ -153,13 +153,13 @@ class Runs(Prompts):
                 )
             else:
                 number = row["id"]
-                db.conn.execute("UPDATE runs SET status = 'running', stop = 0 WHERE id = ?", [number])
+                change(db, "UPDATE runs SET status = 'running', stop = 0 WHERE id = ?", [number])
             return _run(db, number)
 
     def finish_run(self, run: int, status: str) -> None:
         """Say how a run ended: done, stopped or paused."""
         with self.writing() as db:
-            db.conn.execute("UPDATE runs SET status = ? WHERE id = ?", [status, run])
+            change(db, "UPDATE runs SET status = ? WHERE id = ?", [status, run])
 
     def runs(self, judge: str | None = None) -> list[Run]:
         """Runs, oldest first, of one judge (digest) or of all."""

@@ -8,7 +8,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from calibration.errors import StoreError
-from calibration.store.connection import connect, immediate
+from calibration.store.connection import change, connect, immediate, integrity, run_script
 
 migrations = Migrations("judge-calibration")
 
@@ -160,23 +160,11 @@ def _guards() -> str:
     return "\n".join(statements)
 
 
-def _run(db: Database, script: str) -> None:
-    """Execute statement by statement: executescript would commit the surrounding transaction."""
-    import sqlite3
-
-    statement = ""
-    for line in script.splitlines():
-        statement += line + "\n"
-        if sqlite3.complete_statement(statement):
-            db.conn.execute(statement)
-            statement = ""
-
-
 @migrations()
 def m001_start(db: Database) -> None:
     """The first tables."""
-    _run(db, TABLES)
-    _run(db, _guards())
+    run_script(db, TABLES)
+    run_script(db, _guards())
 
 
 def migrate(path: Path) -> None:
@@ -187,11 +175,11 @@ def migrate(path: Path) -> None:
         if db.table_names():
             backup = path.with_name(f"{path.name}.before-{migrations.pending(db)[-1].name}")
             if not backup.exists():
-                db.conn.execute("VACUUM INTO ?", [str(backup)])
+                change(db, "VACUUM INTO ?", [str(backup)])
         with immediate(db):
             if _pending(db, path):
                 migrations.apply(db)
-                if db.conn.execute("PRAGMA integrity_check").fetchone()[0] != "ok":
+                if integrity(db) != "ok":
                     raise StoreError(f"{path}: the database is damaged; put back a backup")
 
 
