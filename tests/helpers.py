@@ -90,3 +90,14 @@ def table_store(path: Path, table: tuple[int, int, int, int], *, groups: int | N
     add_labels(store, {f"s{i}": human for i, (human, _) in enumerate(cells, start=1)})
     add_verdicts(store, {f"s{i}": judge for i, (_, judge) in enumerate(cells, start=1)})
     return store
+
+
+def run_command(*arguments: str) -> int:
+    """The exit code of a command run in this process."""
+    from calibration.cli import main
+
+    try:
+        main(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    raise AssertionError("the command line always exits")

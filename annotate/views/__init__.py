@@ -1,1 +1,1 @@
-"""The pages: each fetches, shows and records. No query, no formula, no markup."""
+"""One thin module a page, each with a function `page()`: fetch, show, record."""

@@ -71,7 +71,7 @@ def verdict_of(criterion: Criterion, job: Job, reply: Reply, characters: int) ->
     if found.step is Step.FAILED:
         reason = error_text(Response(400, reply.body))
         return replace(blank, status=VerdictStatus.FAILED, error=found.code, reason=reason, reply=reply.digest)
-    parsed = parse_reply(body_of(reply.body), criterion, prompt_characters=characters)
+    parsed = parse_reply(body_of(reply.body), criterion, min_prompt_tokens=characters // 8)
     return replace(
         blank,
         value=parsed.value,
