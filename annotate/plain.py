@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-KEPT = set(" .,@/+=<>-_%()?'\"")
+KEPT = set(" .,@/+=>-_%()?'\"")
 LONGEST = 80
 
 

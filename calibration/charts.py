@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -15,6 +15,7 @@ from calibration.phrases import number
 PASSED, FAILED, OPEN = "#2e8b57", "#c0504d", "#7a82c9"
 COLORS = {"passed": PASSED, "failed": FAILED, "not_enough_evidence": OPEN}
 ROW_HEIGHT = 34
+AXIS_HEIGHT = 64  # the picture's height includes the axis and its title
 CELL_WORDS = {
     ("yes", "yes"): "let through",
     ("yes", "no"): "too strict",
@@ -73,7 +74,7 @@ def interval_chart(standings: Sequence[Standing], threshold: float) -> alt.Layer
     text = line.mark_text(align="left", dx=5, dy=-6, baseline="top", color="#888888").encode(
         x=at, y=alt.value(0), text="said:N"
     )
-    return alt.layer(rule, text, bar, point).properties(height=max(2, len(rows)) * ROW_HEIGHT)
+    return alt.layer(rule, text, bar, point).properties(height=len(rows) * ROW_HEIGHT + AXIS_HEIGHT)
 
 
 def confusion_chart(table: Confusion, chosen: tuple[str, str] | None = None) -> alt.LayerChart | alt.FacetChart:
@@ -102,3 +103,13 @@ def confusion_chart(table: Confusion, chosen: tuple[str, str] | None = None) -> 
     count = base.mark_text(fontSize=22, fontWeight="bold", dy=-6).encode(text="n:Q", color=ink)
     word = base.mark_text(fontSize=12, dy=16).encode(text="said:N", color=ink)
     return alt.layer(heat.add_params(pick), count, word).properties(height=190)
+
+
+def chosen_cell(selection: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The cell a click chose, as (human, judge), from the selection of `confusion_chart`; None when it was cleared."""
+    points = selection.get("cell") or []
+    if not points:
+        return None
+    human, judge = str(points[0].get("human", "")), str(points[0].get("judge", ""))
+    found = (human.removeprefix("human "), judge.removeprefix("judge "))
+    return found if found in CELL_WORDS else None

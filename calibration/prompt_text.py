@@ -23,8 +23,8 @@ from calibration.records import Prompt, Sample
 
 VARIABLES = ("question", "contexts", "reference", "answer", "sample")
 ALLOWED = "{{ variable }}, for over contexts, if, loop.index, the filters join and length, raw"
-# what could close the fence, break a line, turn text around or hide in it; lone surrogates have no UTF-8
-ESCAPED = re.compile("[<>&\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]")
+# what could close the fence, break a line, turn text around or hide in it
+ESCAPED = re.compile("[<>&\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 _environment = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
 
@@ -173,7 +173,7 @@ def check_user(text: str, criterion: Criterion, path: str, before: int) -> bool:
 
 def _escape(match: re.Match[str]) -> str:
     """`\\u` escapes as JSON has them: two for a character beyond U+FFFF."""
-    units = match[0].encode("utf-16-be", "surrogatepass")
+    units = match[0].encode("utf-16-be")
     return "".join(f"\\u{units[i] << 8 | units[i + 1]:04x}" for i in range(0, len(units), 2))
 
 

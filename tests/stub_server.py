@@ -1,7 +1,8 @@
 """A small server on 127.0.0.1 that speaks the OpenAI chat protocol, for tests.
 
 In a test: `with StubServer(reply=..., latency=0.01) as stub: ... stub.url, stub.log`. As a program:
-`python tests/stub_server.py --port 0 --latency 0.4 --requests FILE` prints its address and appends each request to the file.
+`python tests/stub_server.py --port 0 --latency 0.4 --requests FILE` prints its address and
+appends each request to the file.
 """
 
 from __future__ import annotations

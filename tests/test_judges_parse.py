@@ -49,7 +49,7 @@ def test_a_recorded_reply_is_read_as_expected(case: dict[str, Any]) -> None:
 
 def test_the_cases_left_out_are_those_of_criteria_that_are_not_built_in() -> None:
     left_out = Counter(case["criterion"] for case in CASES if case["criterion"] not in BUILT_IN)
-    assert left_out == {"claim_support": 11, "relevance": 10, "context_useful": 3}
+    assert left_out == {"claim_support": 12, "relevance": 10, "context_useful": 3}
     assert len(CASES) == 56
 
 
@@ -76,7 +76,7 @@ def test_two_repairs_are_made_and_noted(content: str, repair: tuple[str, ...]) -
         (f"<think>a</thinking>{OK}", "unclosed_think"),
         (f"{OK}</think>", "unclosed_think"),
         (f"<think>{OK}</think>", "reasoning_only"),
-        ("```\n```", "not_json"),
+        ("```\n```", "empty"),
         ("```\n\n```", "empty"),
         (f"```json\n{OK}\n```\nHope this helps", "extra_text"),
         (f"Here:\n```json\n{OK}\n```", "extra_text"),
@@ -134,12 +134,11 @@ def test_a_body_of_another_shape_has_a_code(body: Any, code: str) -> None:
 
 def test_the_order_of_checks_is_fixed() -> None:
     # each reply fails this check and every later one; the first is the code
-    later = {"tool_calls": [{}], "content": ""}
     assert said(None, finish_reason="content_filter", refusal="no").error == "refusal"
     assert said(None, finish_reason="content_filter", tool_calls=[{}]).error == "content_filter"
     assert said(None, finish_reason="length", tool_calls=[{}]).error == "truncated"
     assert said(OK, finish_reason="length").error == "truncated"
-    assert said(**later, finish_reason="other").error == "tool_call"
+    assert said("", finish_reason="other", tool_calls=[{}]).error == "tool_call"
     assert said([], finish_reason="other").error == "content_parts"
     assert said(" ", finish_reason="other").error == "empty"
     body = body_of({"content": "no json", "finish_reason": "other"})

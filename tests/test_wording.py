@@ -51,7 +51,7 @@ CASES = [
         'your 0.60. Usable today: its "no" was right 10 of 12 times (55-95 %), its "yes" was right 27 of 28 times '
         '(82-99 %); so read every "no" yourself and spot-check the "yes". To decide: about 70 more labels, about 20 of '
         "them bad answers.",
-        "label these.",
+        "label about 70 more samples.",
     ),
     (
         standing((25, 3, 4, 8)),

@@ -54,7 +54,9 @@ def answer(message: Any, annotator: str, store: Store) -> Answer | None:
     return Answer(**place, acknowledged=saved.acknowledged, refused=saved.refused)
 
 
-def screen_data(store: Store, annotator: str, *, sample: str | None = None, reply: Answer | None = None) -> dict[str, Any]:
+def screen_data(
+    store: Store, annotator: str, *, sample: str | None = None, reply: Answer | None = None
+) -> dict[str, Any]:
     """The component's data: the queue around where the annotator is, and the answer to the last message.
 
     Without a message it starts at `sample`, else at the next one to label.
@@ -164,7 +166,9 @@ def _take_back(steps: list[list[dict[str, Any]]], label: Label) -> None:
 def _together(group: list[dict[str, Any]], step: dict[str, Any]) -> bool:
     last = group[-1]
     moved = step["status"] in (LabelStatus.SKIPPED, LabelStatus.DEFERRED)
-    return moved and all(last[key] == step[key] for key in ("sample", "status")) and last["criterion"] != step["criterion"]
+    return (
+        moved and all(last[key] == step[key] for key in ("sample", "status")) and last["criterion"] != step["criterion"]
+    )
 
 
 def _finished(store: Store, annotator: str, progress: Progress) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 // drawn there is nothing to label.
 
 const RESEND = 1500; // ms until unacknowledged events go out again
+const BUSY = 600; // ms for which a message that is not answered yet keeps the next one back
 const HURRY = 400; // ms until a sample that is not there is asked for again
 const LATE = 5000; // ms without an acknowledgement until the screen says so
 const NOTE_PAUSE = 500; // ms after the last key stroke in the note
@@ -37,6 +38,8 @@ class Screen {
     this.waiting = null; // what was asked for and is not here yet
     this.number = 0;
     this.sentAt = 0;
+    this.answered = 0;
+    this.owed = false; // something new came up while a message was under way
     this.tries = 0;
     this.troubleSince = 0;
     this.refusal = "";
@@ -55,7 +58,7 @@ class Screen {
     this.stop = new AbortController();
     const signal = this.stop.signal;
     window.addEventListener("keydown", (event) => this.onKey(event), { signal });
-    window.addEventListener("beforeunload", (event) => this.pending.length && event.preventDefault(), { signal });
+    window.addEventListener("beforeunload", (event) => this.warn(event), { signal });
     window.addEventListener("pagehide", () => this.leave(), { signal });
     document.addEventListener("visibilitychange", () => document.hidden && this.leave(), { signal });
     this.clock.listen(signal);
@@ -72,9 +75,14 @@ class Screen {
     if (mounted === this) mounted = null;
   }
 
+  warn(event) {
+    this.leave();
+    if (this.pending.length) event.preventDefault();
+  }
+
   leave() {
     this.saveNote();
-    if (this.pending.length) this.flush();
+    if (this.pending.length) this.flush(true);
   }
 
   // ---- from the server -------------------------------------------------------------------------------------------
@@ -84,13 +92,21 @@ class Screen {
     this.send = send;
     this.data = data;
     this.tries = 0;
+    this.answered = Math.max(this.answered, data.answered);
     this.settle(data);
     for (const entry of data.queue) this.take(entry);
     if (this.steps === null && data.undo !== null) this.steps = data.undo;
-    if (first) this.arrive(data);
-    else if (this.waiting !== null && data.answered >= this.waiting.since) this.arrive(data);
+    if (first || (this.waiting?.since && data.answered >= this.waiting.since)) this.arrive(data);
+    else if (this.waiting !== null) this.goOn();
     else this.refresh();
-    if (first && this.pending.length) this.flush();
+    if ((first && this.pending.length) || this.owed) this.flush();
+  }
+
+  /** An earlier answer may have brought what is waited for. */
+  goOn() {
+    const { at, open } = this.waiting;
+    const place = open ? this.nextOpen(at) : at;
+    if (place !== null && this.entries.has(place)) this.draw(place);
   }
 
   arrive(data) {
@@ -126,22 +142,26 @@ class Screen {
 
   // ---- to the server ---------------------------------------------------------------------------------------------
 
-  flush() {
+  /** Send everything that is not acknowledged, one message at a time: another one would stop the run of the first. */
+  flush(force = false) {
+    this.owed = !force && this.answered < this.number && performance.now() - this.sentAt < BUSY;
+    if (this.owed) return this.showState();
     this.number = Math.max(Date.now(), this.number + 1);
     if (this.waiting !== null && this.waiting.since === 0) this.waiting.since = this.number;
     this.sentAt = performance.now();
     const at = this.waiting === null ? this.place : this.waiting.at;
     const open = this.waiting !== null && this.waiting.open;
     this.send({ n: this.number, at, open, undo: this.steps === null, events: this.pending });
-    this.showState();
+    return this.showState();
   }
 
   tick() {
     if (this.data === null) return;
     const patience = (this.waiting === null ? RESEND : HURRY) * Math.min(1 + this.tries / 4, 4);
-    if ((this.pending.length || this.waiting !== null) && performance.now() - this.sentAt > patience) {
+    const age = performance.now() - this.sentAt;
+    if (((this.pending.length || this.waiting !== null) && age > patience) || (this.owed && age > BUSY)) {
       this.tries += 1;
-      this.flush();
+      this.flush(true);
     }
     this.showState();
   }
@@ -211,7 +231,6 @@ class Screen {
     });
     this.steps = [...(this.steps ?? []), done].slice(-200);
     this.store();
-    this.flush();
   }
 
   press(entry, criterion, value) {
@@ -220,6 +239,7 @@ class Screen {
     this.step(entry, [[criterion, "labelled", value]]);
     if (this.stateOf(entry) === "done") this.advance(entry);
     else this.refresh();
+    if (this.waiting === null) this.flush();
   }
 
   setAside(entry, status) {
@@ -228,12 +248,13 @@ class Screen {
     this.saveNote(open[0]);
     if (open.length) this.step(entry, open.map((criterion) => [criterion, status, null]));
     this.advance(entry);
+    if (this.waiting === null && open.length) this.flush();
   }
 
   undo() {
-    const step = this.steps?.pop();
-    if (this.waiting !== null || step === undefined) return;
+    if (this.waiting !== null || !this.steps?.length) return;
     this.saveNote();
+    const step = this.steps.pop();
     for (const { sample, criterion, assignment, position, note, before } of step.reverse()) {
       const entry = this.entries.get(position) ?? { sample, asked: { [criterion]: assignment }, own: {} };
       const held = position === this.drawn?.position || entry.position ? this.state(entry, criterion).note : note;
@@ -241,7 +262,7 @@ class Screen {
     }
     this.store();
     this.go(step[0].position);
-    this.flush();
+    if (this.waiting === null) this.flush();
   }
 
   // ---- note ------------------------------------------------------------------------------------------------------
@@ -252,6 +273,7 @@ class Screen {
 
   onNote() {
     this.note.edited = this.note.unsaved = true;
+    this.showState();
     clearTimeout(this.note.timer);
     this.note.timer = setTimeout(() => this.saveNote(), NOTE_PAUSE);
   }
@@ -271,23 +293,29 @@ class Screen {
       if (criterion === except || note === text) continue;
       this.add(entry, criterion, status === "withdrawn" ? "note" : status, value, text);
     }
-    if (this.pending.length === 0) return;
+    if (this.pending.length === 0) return this.showState();
     this.store();
-    this.flush();
+    return this.flush();
   }
 
   // ---- moving ----------------------------------------------------------------------------------------------------
 
-  /** On to the next sample that wants a label; the server knows it where the queue ends. */
+  /** On to the next sample that wants a label; the server knows it where the samples that are here end. */
   advance(entry) {
-    for (let place = entry.position + 1; this.entries.has(place); place += 1) {
-      if (this.stateOf(this.entries.get(place)) === "open") return this.draw(place);
+    const place = this.nextOpen(entry.position);
+    if (place === null) this.ask(entry.position, true);
+    else this.draw(place);
+  }
+
+  nextOpen(after) {
+    for (let place = after + 1; this.entries.has(place); place += 1) {
+      if (this.stateOf(this.entries.get(place)) === "open") return place;
     }
-    return this.ask(entry.position, true);
+    return null;
   }
 
   move(by) {
-    if (this.waiting !== null) return;
+    if (this.waiting !== null || (this.drawn === null && by > 0)) return;
     const place = this.drawn === null ? this.data.total : this.place + by;
     if (place > this.data.total) this.ask(this.data.total, true);
     else if (place >= 1) this.go(place);
@@ -319,7 +347,7 @@ class Screen {
     for (const held of this.entries.keys()) if (Math.abs(held - place) > KEPT) this.entries.delete(held);
     const wanted = [place - 1, ...Array.from({ length: NEAR }, (_, n) => place + n + 1)];
     const missing = wanted.some((n) => n >= 1 && n <= this.data.total && !this.entries.has(n));
-    if (missing && performance.now() - this.sentAt > 50) this.flush();
+    if (missing) this.flush();
   }
 
   toTop() {
@@ -333,7 +361,7 @@ class Screen {
     this.drawn = null;
     this.place = this.data.total;
     this.parts = { values: [], state: el("span", { class: "state", role: "status" }) };
-    const [said, next] = sentence.split(" Next: ");
+    const [said, next] = sentence.replaceAll("`", "").split(" Next: ");
     const panel = el("div", { class: "still" }, el("h2", {}, said));
     if (next) panel.append(el("p", {}, `Next: ${next}`));
     panel.append(this.parts.state);
@@ -452,7 +480,11 @@ class Screen {
   guideline(entry) {
     const known = this.data.criteria.filter(({ name }) => name in entry.asked && name in this.data.guidelines);
     if (!known.length) return "";
-    const parts = known.flatMap(({ name, title }) => [el("h4", {}, title), ...lines(this.data.guidelines[name].text)]);
+    const parts = known.flatMap(({ name, title, question }) => {
+      const text = this.data.guidelines[name].text.trim();
+      const rest = text.startsWith(question) ? text.slice(question.length) : text; // the bar asks it already
+      return [el("h4", {}, title), ...lines(rest)];
+    });
     const open = remembered("guideline") ?? (matchMedia("(max-width: 699.98px)").matches ? "closed" : "open");
     const node = el("details", { class: "guideline" }, el("summary", { "data-id": "guideline" }, "Guideline"), ...parts);
     node.open = open === "open";
@@ -477,8 +509,9 @@ class Screen {
   showState() {
     if (!this.parts?.state) return;
     const late = this.troubleSince && performance.now() - this.troubleSince > LATE;
-    const trouble = this.data.error || late ? "not saved, trying again" : `saving ${this.pending.length}`;
-    const text = this.pending.length ? trouble : "saved";
+    const unsaved = this.pending.length + (this.note.unsaved ? 1 : 0);
+    const trouble = this.pending.length && (this.data.error || late);
+    const text = trouble ? "not saved, trying again" : unsaved ? `saving ${unsaved}` : "saved";
     if (this.parts.state.textContent !== text) this.parts.state.textContent = text;
   }
 

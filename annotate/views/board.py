@@ -5,26 +5,30 @@ from __future__ import annotations
 import streamlit as st
 
 from annotate import session
+from annotate.links import open_button
 from annotate.views import parts
 from calibration import board as boards
-from calibration import charts, disagreements
+from calibration import charts, disagreements, registry
 from calibration.criteria import BUILT_IN
 from calibration.gate import Standing
 from calibration.phrases import figure
-from calibration.wording import exclusions, first_labels_words, judge_words
+from calibration.store import Store
+from calibration.wording import board_next, exclusions, first_labels_words, judge_words
 
 TRY = 5
 
 
 def page() -> None:
     """Every judge against the labels, and the invitation to label."""
-    store, annotator = session.store(), session.annotator()
+    project = session.project()
+    store, annotator = project.store, project.annotator
     parts.heading("Board", "What each judge is good for today, decided by its agreement with labels that people gave.")
     criteria = boards.criteria_in_use(store)
     if not store.sample_count():
         parts.no_samples()
         return
     _invitation(store, annotator)
+    undecided = [entry.judge.name for entry in registry.entries(store) if not entry.decisions or entry.stale]
     for name in criteria:
         board = boards.board(store, name)
         with st.container(key=f"criterion-{name}"):
@@ -41,21 +45,20 @@ def page() -> None:
                 )
             for standing in board.standings:
                 _judge(standing)
-    if not criteria:
-        parts.next_step("label a few samples on the Label page")
+    parts.next_step(board_next(labelled=bool(store.labelled_criteria()), judged=bool(store.judges()), open_=undecided))
 
 
-def _invitation(store: session.Store, annotator: str) -> None:
+def _invitation(store: Store, annotator: str) -> None:
     """Label five without seeing the scores; afterwards, on how many of them each judge differs."""
     own = disagreements.own_differences(store, annotator)
     with st.container(border=True, key="invitation"):
         parts.sentence(first_labels_words(own.labelled, own.judges, TRY), key="invitation")
         if own.labelled < TRY:
-            session.button("Label 5 yourself, without seeing the scores", "label", primary=True)
+            open_button("Label 5 yourself, without seeing the scores", "label", primary=True)
         elif own.judges:
             judge, _, wrong = max(own.judges, key=lambda found: found[2])
             where = {"criterion": judge.criterion, "judge": judge.digest[:12], "whose": annotator}
-            session.button(f"Read the {wrong}" if wrong else "See them side by side", "disagreements", **where)
+            open_button(f"Read the {wrong}" if wrong else "See them side by side", "disagreements", where)
 
 
 def _judge(standing: Standing) -> None:
@@ -64,7 +67,7 @@ def _judge(standing: Standing) -> None:
     words = judge_words(standing)
     with st.container(border=True, key=f"judge-{key}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.text(summary.judge.name)
+            parts.name(summary.judge.name, key=key)
             parts.outcome_badge(standing.assessment.outcome)
             parts.kind_badge(summary.judge.kind)
         parts.sentence(words, key=key)
@@ -72,9 +75,10 @@ def _judge(standing: Standing) -> None:
             return
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             where = {"criterion": summary.criterion, "judge": key}
-            session.button(f"{table.b} too strict", "disagreements", human="yes", verdict="no", **where)
-            session.button(f"{table.c} too lenient", "disagreements", human="no", verdict="yes", **where)
-        st.text(f"n {table.n} ({summary.fresh} fresh, {summary.seen} seen). {exclusions(summary)}")
+            open_button(f"{table.b} too strict", "disagreements", where | {"human": "yes", "verdict": "no"})
+            open_button(f"{table.c} too lenient", "disagreements", where | {"human": "no", "verdict": "yes"})
+            counts = f"n {table.n} ({summary.fresh} fresh, {summary.seen} seen). {exclusions(summary)}"
+            parts.small(counts, key=key)
         with st.expander("Figures"):
             _figures(standing)
 
@@ -86,11 +90,19 @@ def _figures(standing: Standing) -> None:
         return
     left, right = st.columns(2, gap="large")
     with left:
-        st.text(f"kappa (agreement beyond luck): {figure(table.kappa())}")
-        st.text(f"strict kappa, no answer counts as wrong: {figure(summary.strict.kappa())}")
-        st.text(f"accuracy: {figure(table.accuracy())}")
+        lines = [
+            f"kappa (agreement beyond luck): {figure(table.kappa())}",
+            f"strict kappa, no answer counts as wrong: {figure(summary.strict.kappa())}",
+            f"accuracy: {figure(table.accuracy())}",
+            f"answered: {figure(summary.coverage)}",
+        ]
+        parts.lines(lines, key=f"left-{summary.judge.digest[:12]}")
     with right:
-        st.text(f"bad answers caught: {figure(table.tpr())}")
-        st.text(f"good answers let through: {figure(table.tnr())}")
-        st.text(f"answered: {figure(summary.coverage)}")
-        st.text(f"questions: {table.questions}, design effect {table.design_effect:.2f}")
+        lines = [
+            f"bad answers caught: {figure(table.tpr())}",
+            f"good answers let through: {figure(table.tnr())}",
+            f'right when it says "yes": {figure(table.right_when_yes())}',
+            f'right when it says "no": {figure(table.right_when_no())}',
+            f"questions: {table.questions}, design effect {table.design_effect:.2f}",
+        ]
+        parts.lines(lines, key=f"right-{summary.judge.digest[:12]}")

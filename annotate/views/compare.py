@@ -17,7 +17,8 @@ from calibration.wording import comparison_words, reveal_words
 
 def page() -> None:
     """Choose two judges; the difference in words, then figures, prompt diff and flips."""
-    store = session.store()
+    project = session.project()
+    store = project.store
     parts.heading(
         "Compare", "Two judges on the same samples: the difference with its interval, not two numbers side by side."
     )
@@ -36,10 +37,10 @@ def page() -> None:
     if first.judge.digest == second.judge.digest:
         st.text("Choose two different judges.")
         return
-    _result(store, first, second)
+    _result(project, first, second)
 
 
-def _result(store: session.Store, a: Summary, b: Summary) -> None:
+def _result(project: session.Project, a: Summary, b: Summary) -> None:
     comparison, excluded, flips = disagreements.compare(a, b)
     words = comparison_words(comparison, a.short_name, b.short_name, a.people)
     parts.sentence(words, key="comparison")
@@ -48,30 +49,36 @@ def _result(store: session.Store, a: Summary, b: Summary) -> None:
         parts.kind_badge(b.judge.kind)
     left, right = st.columns(2, gap="large")
     with left:
-        st.text(f"kappa of {a.short_name}: {figure(comparison.kappa_a())}")
-        st.text(f"kappa of {b.short_name}: {figure(comparison.kappa_b())}")
-        st.text(f"difference (first minus second): {figure(comparison.kappa_difference())}")
+        lines = [
+            f"kappa of {a.short_name}: {figure(comparison.kappa_a())}",
+            f"kappa of {b.short_name}: {figure(comparison.kappa_b())}",
+            f"difference (first minus second): {figure(comparison.kappa_difference())}",
+        ]
+        parts.lines(lines, key="kappas")
     with right:
         mcnemar = comparison.mcnemar()
-        st.text(f"only the first right: {mcnemar.only_a_right}, only the second right: {mcnemar.only_b_right}")
-        st.text(f"McNemar mid-p (equal accuracy): {mcnemar.p:.3f}")
-        st.text(f"accuracy difference: {figure(comparison.accuracy_difference())}")
-    st.text(f"n {comparison.n}, left out {sum(excluded.values())}.")
+        lines = [
+            f"only the first right: {mcnemar.only_a_right}, only the second right: {mcnemar.only_b_right}",
+            f"McNemar mid-p (equal accuracy): {mcnemar.p:.3f}",
+            f"accuracy difference: {figure(comparison.accuracy_difference())}",
+        ]
+        parts.lines(lines, key="accuracies")
+    parts.small(f"n {comparison.n}, left out {sum(excluded.values())}.", key="n")
     if a.prompt is not None and b.prompt is not None:
         with st.expander("What changed in the prompt"):
             before, after = (f"{p.system}\n{p.user}".splitlines() for p in (a.prompt, b.prompt))
-            lines = difflib.unified_diff(before, after, a.prompt.label, b.prompt.label, lineterm="")
-            st.code("\n".join(lines) or "nothing", language="diff", wrap_lines=True)
-    _flips(store, a, b, flips)
+            changed = difflib.unified_diff(before, after, a.prompt.label, b.prompt.label, lineterm="")
+            st.code("\n".join(changed) or "nothing", language="diff", wrap_lines=True)
+    _flips(project, a, b, flips)
 
 
-def _flips(store: session.Store, a: Summary, b: Summary, flips: dict[str, list[str]]) -> None:
+def _flips(project: session.Project, a: Summary, b: Summary, flips: dict[str, list[str]]) -> None:
     """The flipped verdicts with both reasons, after saying what looking reveals."""
     shown = [*flips["repaired"], *flips["broken"]]
     if not shown:
         st.text("No verdict changed from right to wrong or back.")
         return
-    annotator = session.annotator()
+    store, annotator = project.store, project.annotator
     if not set(shown) <= store.shown(annotator):
         st.text(reveal_words(len(a.pairs.answered), disagreements.fresh_left(store, b)))
         if st.button(f"Show the {len(shown)} flips", key="show-flips", type="primary"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from annotate import session
+from annotate.selection import selected_row
 from annotate.views import parts
 
 SHOWN = 200
@@ -12,7 +13,8 @@ SHOWN = 200
 
 def page() -> None:
     """Counts, sources, and the samples themselves."""
-    store = session.store()
+    project = session.project()
+    store = project.store
     parts.heading("Data", "The samples of this project and the labels on them.")
     if not store.sample_count():
         parts.no_samples()
@@ -45,7 +47,7 @@ def page() -> None:
         key="samples",
         height=320,
     )
-    parts.sample_text(samples[session.selected_row(picked, len(samples))])
+    parts.sample_text(samples[selected_row(picked, len(samples))])
     st.divider()
     parts.own_project()
     parts.next_step("label on the Label page" if not counts else "see on the Board what the judges are worth")

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotate import session
+from annotate.selection import follow_cell, selected_row
 from annotate.views import parts
 from calibration import board as boards
 from calibration import charts, disagreements
 from calibration.gate import Standing
 from calibration.pairing import Pair
+from calibration.store import Store
 from calibration.wording import exclusions, judge_words, reveal_words
 
 VALUES = ("yes", "no")
@@ -19,7 +21,8 @@ VALUES = ("yes", "no")
 
 def page() -> None:
     """Choose a judge and a cell, say what looking reveals, then show."""
-    store = session.store()
+    project = session.project()
+    store = project.store
     parts.heading(
         "Disagreements", "Where a judge and a person differ, with both reasons. This is what prompts are made of."
     )
@@ -28,7 +31,7 @@ def page() -> None:
         parts.no_samples() if not store.sample_count() else parts.next_step("label samples and run a judge")
         return
     criterion = parts.choose_criterion(criteria)
-    whose = session.query("whose", store.annotators())
+    whose = session.address("whose", store.annotators())
     board = boards.board(store, criterion, annotators=[whose] if whose else None)
     if not board.standings:
         parts.next_step("run a judge: judge-calibration judge PROMPT --model MODEL")
@@ -40,7 +43,7 @@ def page() -> None:
         st.text("No sample in this cell." if standing.summary.n else "No pairs: nothing to compare yet.")
         parts.next_step(judge_words(standing).next)
         return
-    if _agreed_to_look(store, standing, pairs):
+    if _agreed_to_look(project, standing, pairs):
         _list(store, standing, pairs)
     parts.next_step(judge_words(standing).next)
 
@@ -52,25 +55,27 @@ def _cell(standing: Standing) -> tuple[str | None, str | None]:
         human = st.segmented_control("Human said", VALUES, key="human", bind="query-params")
         verdict = st.segmented_control("Judge said", VALUES, key="verdict", bind="query-params")
         table = standing.summary.confusion
-        st.text(f"human yes: judge yes {table.a}, judge no {table.b} (too strict)")
-        st.text(f"human no: judge yes {table.c} (too lenient), judge no {table.d}")
-        st.text(f"n {table.n}. {exclusions(standing.summary)}")
+        lines = [
+            f"human yes: judge yes {table.a}, judge no {table.b} (too strict)",
+            f"human no: judge yes {table.c} (too lenient), judge no {table.d}",
+            f"n {table.n}. {exclusions(standing.summary)}",
+        ]
+        parts.lines(lines, key="matrix")
     with left:
         chosen = (human, verdict) if human and verdict else None
-        picked = st.altair_chart(
+        st.altair_chart(
             charts.confusion_chart(standing.summary.confusion, chosen),
             key=f"matrix-{standing.summary.judge.digest[:12]}",
-            on_select=session.follow_cell(f"matrix-{standing.summary.judge.digest[:12]}"),
+            on_select=follow_cell(f"matrix-{standing.summary.judge.digest[:12]}"),
             selection_mode=["cell"],
             alt="Human labels in rows, judge verdicts in columns; the same numbers stand beside as text",
         )
-        del picked
     return human, verdict
 
 
-def _agreed_to_look(store: session.Store, standing: Standing, pairs: Sequence[Pair]) -> bool:
+def _agreed_to_look(project: session.Project, standing: Standing, pairs: Sequence[Pair]) -> bool:
     """Say first what looking reveals; recorded before anything is shown. Asked once for each judge."""
-    annotator, summary = session.annotator(), standing.summary
+    store, annotator, summary = project.store, project.annotator, standing.summary
     shown = store.shown(annotator)
     blind = disagreements.not_labelled_by(store, annotator, summary.criterion, pairs)
     if all(pair.sample in shown for pair in pairs):
@@ -85,7 +90,7 @@ def _agreed_to_look(store: session.Store, standing: Standing, pairs: Sequence[Pa
     return False
 
 
-def _list(store: session.Store, standing: Standing, pairs: Sequence[Pair]) -> None:
+def _list(store: Store, standing: Standing, pairs: Sequence[Pair]) -> None:
     samples = {sample.id: sample for sample in store.samples([pair.sample for pair in pairs])}
     rows = [
         {
@@ -99,7 +104,7 @@ def _list(store: session.Store, standing: Standing, pairs: Sequence[Pair]) -> No
     picked = st.dataframe(
         rows, hide_index=True, on_select="rerun", selection_mode="single-row", key="list", height="content"
     )
-    chosen = session.selected_row(picked, len(pairs))
+    chosen = selected_row(picked, len(pairs))
     pair = pairs[chosen]
     left, right = st.columns([3, 2], gap="large")
     with left:

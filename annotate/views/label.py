@@ -7,6 +7,7 @@ import streamlit as st
 from annotate import session
 from annotate.labeller import answer, labeller, screen_data
 from calibration.criteria import BUILT_IN
+from calibration.data_files import data_path
 
 KEY = "labeller"
 REPLY = "labeller-reply"
@@ -17,7 +18,7 @@ def page() -> None:
     here = session.project()
     reply = session.take(REPLY)
     if reply is None:
-        here.store.ensure_order(here.annotator, list(BUILT_IN), role=here.role)
+        prepare(here)
     data = screen_data(here.store, here.annotator, sample=session.address("s"), reply=reply)
     if not data["total"]:
         st.subheader("Nothing to label yet")
@@ -25,6 +26,14 @@ def page() -> None:
         st.code("judge-calibration import FILE", language=None)
         return
     labeller(data, key=KEY, on_message=save)
+
+
+def prepare(here: session.Project) -> None:
+    """Give every sample its place in the annotator's order, and every criterion a guideline to label by."""
+    here.store.ensure_order(here.annotator, list(BUILT_IN), role=here.role)
+    for name in BUILT_IN:
+        if here.store.guideline(name) is None:
+            here.store.add_guideline(name, data_path("guidelines", f"{name}.md").read_text(encoding="utf-8"))
 
 
 def save() -> None:

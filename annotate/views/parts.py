@@ -46,6 +46,25 @@ def kind_badge(kind: str) -> None:
     st.badge(said[JudgeKind(kind)], color="gray")
 
 
+def name(text: str, *, key: str) -> None:
+    """The name of a judge."""
+    with st.container(key=f"name-{key}", width="content"):
+        st.text(text, width="content")
+
+
+def small(text: str, *, key: str) -> None:
+    """Small print: n, and what was left out."""
+    with st.container(key=f"small-{key}", width="content"):
+        st.text(text)
+
+
+def lines(texts: Sequence[str], *, key: str) -> None:
+    """Lines of text that belong together."""
+    with st.container(key=f"lines-{key}"):
+        for text in texts:
+            st.text(text)
+
+
 def sentence(words: Words, *, key: str) -> None:
     """What is said, and the next step below it."""
     with st.container(key=f"sentence-{key}", gap="small"):

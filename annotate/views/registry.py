@@ -13,7 +13,8 @@ from calibration.wording import judge_words
 
 def page() -> None:
     """Judges with their status; deciding records."""
-    store = session.store()
+    project = session.project()
+    store = project.store
     parts.heading(
         "Registry", "Which judges passed, which failed, which have not enough evidence yet, and on what that rests."
     )
@@ -28,7 +29,7 @@ def page() -> None:
     if st.button("Decide now", type="primary", key="decide", help="Decides on fresh labels and records it."):
         board = boards.board(store, criterion)
         for standing in board.standings:
-            registry.decide(store, standing, who=session.annotator())
+            registry.decide(store, standing, who=project.annotator)
         st.rerun()
     for entry in entries:
         _entry(entry)
@@ -39,7 +40,7 @@ def page() -> None:
 def _entry(entry: registry.Entry) -> None:
     with st.container(border=True, key=f"entry-{entry.judge.digest[:12]}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.text(entry.judge.name)
+            parts.name(entry.judge.name, key=entry.judge.digest[:12])
             if entry.decisions:
                 parts.outcome_badge(entry.status)
             else:

@@ -19,7 +19,7 @@ def command(port: int | None, no_browser: bool, reset: bool) -> None:
 
     The replies of its judges are scripted: written by hand, in the shape a model sends. All figures are computed.
     """
-    from calibration.cli.serve import serve
+    from calibration.cli.serve import launch
     from calibration.demo import make_demo
 
     if reset and FOLDER.exists():
@@ -28,4 +28,4 @@ def command(port: int | None, no_browser: bool, reset: bool) -> None:
     db = FOLDER / "demo.db"
     make_demo(db)
     click.echo(f"Demo project in {FOLDER}/; its judges are scripted. Stop with Ctrl-C.", err=True)
-    serve(db, port=port, open_browser=not no_browser, annotator="you", role="guest")
+    launch(str(db), port=port, open_browser=not no_browser, annotator="you", role="guest")

@@ -22,9 +22,7 @@ def run_lexical(samples: Iterable[Sample], criterion: Criterion, store: Store) -
     judge = lexical_judge(criterion)
     plan = make_plan(judge, samples, criterion, store)
     tally = Tally(len(plan.samples), dict(plan.standing))
-    opened = store.open_run(
-        judge, sample_set=plan.sample_set, planned=len(plan.samples), code_version=__version__
-    )
+    opened = store.open_run(judge, sample_set=plan.sample_set, planned=len(plan.samples), code_version=__version__)
     with store.run_writer(opened.id) as writer:
         written = []
         for job in plan.jobs:

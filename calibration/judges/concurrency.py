@@ -60,8 +60,7 @@ class Window:
             self.pause_until = max(self.pause_until, now + pause)
 
     def _grow(self) -> None:
-        if self.size_at_cut is None:
-            step = 1.0
-        else:
+        step = 1.0
+        if self.size_at_cut is not None:
             step = (2 if self.size < 0.95 * self.size_at_cut else 0.5) / self.size
         self.size = min(float(self.limit), self.size + step)

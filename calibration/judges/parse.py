@@ -140,7 +140,7 @@ def _whole_prompt(usage: Mapping[str, Any], fewest: int) -> None:
 
 def _repaired(text: str, repairs: list[str]) -> str:
     """The text without one closed leading think block and without one fence around all the rest."""
-    if SURROGATE.search(text):
+    if not _storable(text):
         raise _Failed("bad_text")
     text = text.strip()
     for tag in THINK:
@@ -158,6 +158,11 @@ def _repaired(text: str, repairs: list[str]) -> str:
     if not text:
         raise _Failed("reasoning_only" if repairs == ["think"] else "empty")
     return text
+
+
+def _storable(text: str) -> bool:
+    """Whether UTF-8 can hold the text."""
+    return text.isascii() or SURROGATE.search(text) is None
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -207,7 +212,7 @@ def _exact(found: dict[str, Any], keys: tuple[tuple[str, type], ...]) -> None:
         raise _Failed("extra_key")
     if any(type(found[name]) is not kind for name, kind in keys):
         raise _Failed("wrong_type")
-    if any(kind is str and SURROGATE.search(found[name]) for name, kind in keys):
+    if any(kind is str and not _storable(found[name]) for name, kind in keys):
         raise _Failed("bad_text")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from calibration.criteria import Criterion
 from calibration.digest import digest
@@ -119,18 +119,13 @@ def estimate(plan: Plan, judge: Judge, prompt: Prompt, store: Store) -> Estimate
     return Estimate(calls, characters // 4)
 
 
-def refuse_own_answers(model: str, samples: Iterable[Sample]) -> None:
-    """Raises InputError when the judge's model wrote some of the answers: a model favours its own."""
+def own_answers(model: str, samples: Iterable[Sample]) -> int:
+    """How many of the answers the judge's own model wrote: a model favours its own."""
     name = model_name(model)
-    own = sum(sample.generator is not None and model_name(sample.generator) == name for sample in samples)
-    if own:
-        raise InputError(
-            f"{name} wrote {own} of these answers, and a model favours its own; judge with another model, "
-            "or add --allow-same-model, which then stands in every decision"
-        )
+    return sum(sample.generator is not None and model_name(sample.generator) == name for sample in samples)
 
 
-def refuse_secret(params: Mapping[str, Any]) -> None:
+def refuse_secret(params: Iterable[str]) -> None:
     """Raises InputError for a parameter that the tool sets itself or that would store a key."""
     own = ("model", "messages", "response_format", "max_completion_tokens", "stream", "n", "tools")
     secret = ("key", "token", "secret", "authorization", "password", "headers")

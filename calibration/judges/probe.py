@@ -6,14 +6,15 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from calibration.digest import digest
-from calibration.errors import EndpointError
+from calibration.errors import EndpointError, InputError
+from calibration.judges.body import body_of, error_param, error_text, usage_of
 from calibration.judges.request import FORMATS, LIMIT_NAMES, NOT_ACCEPTED, ChatClient, Request, Response
-from calibration.judges.retry import FATAL, LONGEST_WAIT, Step, error_param, error_text, next_step, retry_after
-from calibration.judges.retry import wait_before
+from calibration.judges.retry import FATAL, LONGEST_WAIT, Step, next_step, retry_after, wait_before
 from calibration.records import Context, Sample
 
 MAX_PROBES = 5
@@ -34,6 +35,15 @@ class Probed:
 
     params: Mapping[str, Any]
     calls: int
+    usage: Mapping[str, int]
+
+
+def same_wish(stored: Mapping[str, Any], wanted: Mapping[str, Any], *, allow_default_temperature: bool) -> bool:
+    """Whether parameters with a rung are those that were asked for, so that no new probe is needed."""
+    found = ("response_format", "limit_name", "temperature")
+    rest = [{name: value for name, value in params.items() if name not in found} for params in (stored, wanted)]
+    dropped = allow_default_temperature and stored.get("temperature") == NOT_ACCEPTED
+    return rest[0] == rest[1] and (dropped or stored.get("temperature") == wanted.get("temperature"))
 
 
 def probe(
@@ -44,46 +54,55 @@ def probe(
     schema: Mapping[str, Any],
     params: Mapping[str, Any],
     allow_default_temperature: bool = False,
+    max_calls: int | None = None,
     sleep: Sleep = asyncio.sleep,
     rng: random.Random | None = None,
 ) -> Probed:
     """Step `params` down until the endpoint accepts them. `messages` are the prompt on `SAMPLE`.
 
-    Raises EndpointError when it cannot be reached, refuses the key or model, or refuses every form.
+    Raises EndpointError when it cannot be reached, refuses the key or model, or refuses every form; InputError when
+    `max_calls` are too few to find out.
     """
+    limit = MAX_PROBES if max_calls is None else min(MAX_PROBES, max_calls)
     chance = rng or random.Random()  # noqa: S311 - it spreads waits
+
+    has_json = any("json" in message["content"].lower() for message in messages)
+
+    async def ask(form: Mapping[str, Any]) -> Response:
+        return await client.complete(Request(digest({"probe": dict(form)}), messages, form, name, schema))
 
     async def climb() -> Probed:
         try:
-            return await _climb(client, messages, name, schema, dict(params), allow_default_temperature, sleep, chance)
+            return await _climb(ask, dict(params), limit, has_json, allow_default_temperature, sleep, chance)
         finally:
             await client.close()
 
-    return asyncio.run(climb())
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="probe") as pool:
+        return pool.submit(lambda: asyncio.run(climb())).result()
 
 
 async def _climb(
-    client: ChatClient,
-    messages: Sequence[Mapping[str, str]],
-    name: str,
-    schema: Mapping[str, Any],
+    ask: Callable[[Mapping[str, Any]], Awaitable[Response]],
     params: dict[str, Any],
+    limit: int,
+    has_json: bool,
     allow: bool,
     sleep: Sleep,
     rng: random.Random,
 ) -> Probed:
-    has_json = any("json" in message["content"].lower() for message in messages)
     refused: list[Response] = []
-    for calls in range(1, MAX_PROBES + 1):
-        request = Request(digest({"probe": params}), messages, params, name, schema)
-        response = await client.complete(request)
+    for calls in range(1, limit + 1):
+        response = await ask(params)
         if response.status in REFUSED and next_step(response).step is Step.ERROR:
             refused.append(response)
-            params = step_down(params, error_param(response), has_json=has_json, allow_default_temperature=allow) or {}
-            if not params:
-                break
+            below = step_down(params, error_param(response), has_json=has_json, allow_default_temperature=allow)
+            if below is None:
+                raise EndpointError(_refusal(refused))
+            params = below
         elif await _settled(response, calls, sleep, rng):
-            return Probed(params, calls)
+            return Probed(params, calls, usage_of(body_of(response.body)))
+    if limit < MAX_PROBES:
+        raise InputError(f"--max-calls leaves {limit} calls to find the form the endpoint accepts; give {MAX_PROBES}")
     raise EndpointError(_refusal(refused))
 
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from calibration.criteria import Criterion
+from calibration.judges.body import SHOWN, body_of, error_text, mapping_in, usage_of
 from calibration.judges.parse import parse_reply
 from calibration.judges.plan import Job
 from calibration.judges.request import Request, Response, model_name
-from calibration.judges.retry import SHOWN, Next, Step, body_of, error_text, next_step
+from calibration.judges.retry import Next, Step, next_step
 from calibration.records import Reply, Verdict, VerdictStatus
 
 HINTS = {
@@ -23,25 +24,6 @@ HINTS = {
 }
 DEFAULT_HINT = "the prompt should ask for one JSON object and nothing else; look at the reply and at the prompt"
 ERROR_HINT = "look at the endpoint's message, the model and every --param"
-
-
-def usage_of(body: Any) -> dict[str, int]:
-    """Token counts of a reply's body: prompt, completion, cached and reasoning tokens, where they are given."""
-    usage = _mapping(body, "usage")
-    found = {
-        "prompt_tokens": usage.get("prompt_tokens"),
-        "completion_tokens": usage.get("completion_tokens"),
-        "cached_tokens": _mapping(usage, "prompt_tokens_details").get(
-            "cached_tokens", usage.get("prompt_cache_hit_tokens")
-        ),
-        "reasoning_tokens": _mapping(usage, "completion_tokens_details").get("reasoning_tokens"),
-    }
-    return {name: count for name, count in found.items() if type(count) is int and count >= 0}
-
-
-def _mapping(value: Any, key: str) -> Mapping[str, Any]:
-    found = value.get(key) if isinstance(value, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
 
 
 def _text(value: Any, key: str) -> str | None:
@@ -107,7 +89,7 @@ def shown(response: Response) -> str:
     if response.status != 200:
         return error_text(response)
     choices = _list(body_of(response.body), "choices")
-    text = _text(_mapping(choices[0], "message"), "content") if choices else None
+    text = _text(mapping_in(choices[0], "message"), "content") if choices else None
     line = " ".join((response.body if text is None else text).split())
     return "".join(letter for letter in line if letter.isprintable())[:SHOWN] or "an empty reply"
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Any
 
+from calibration.judges.body import error_codes, is_provider_error
 from calibration.judges.request import Response
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
@@ -22,7 +21,6 @@ FATAL = {
 }
 MAX_TRIES = 8
 LONGEST_WAIT = 120.0
-SHOWN = 300
 
 
 class Step(StrEnum):
@@ -49,7 +47,7 @@ def next_step(response: Response) -> Next:
         return Next(Step.RETRY, response.failure or "connection")
     if response.status == 200:
         return _of_body(response.body)
-    codes = _codes(response.body)
+    codes = error_codes(response.body)
     if response.status == 429 and "insufficient_quota" in codes:
         return Next(Step.STOP, "quota")
     if response.status == 400 and "content_filter" in codes:
@@ -62,55 +60,15 @@ def next_step(response: Response) -> Next:
 
 def _of_body(body: str) -> Next:
     """A provider's error that came with status 200 is tried again when its code says so."""
-    if not _provider_error(body):
+    if not is_provider_error(body):
         return Next(Step.READ)
-    codes = _codes(body)
+    codes = error_codes(body)
     if "insufficient_quota" in codes:
         return Next(Step.STOP, "quota")
     if "content_filter" in codes:
         return Next(Step.FAILED, "content_filter")
     again = codes & {str(status) for status in (429, *range(500, 600))}
     return Next(Step.RETRY if again else Step.ERROR, "provider_error")
-
-
-def _provider_error(body: str) -> bool:
-    content = body_of(body)
-    return isinstance(content, dict) and bool(content.get("error")) and not content.get("choices")
-
-
-def body_of(body: str) -> Any:
-    """The body as JSON, else as the text it is."""
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return body
-
-
-def _error_of(body: str) -> Mapping[str, Any]:
-    content = body_of(body)
-    error = content.get("error") if isinstance(content, dict) else None
-    return error if isinstance(error, dict) else {}
-
-
-def _codes(body: str) -> set[str]:
-    error = _error_of(body)
-    return {str(error[key]) for key in ("code", "type") if isinstance(error.get(key), (str, int))}
-
-
-def error_param(response: Response) -> str:
-    """The parameter an error is about, where the endpoint says so; else its message, for a hint only."""
-    error = _error_of(response.body)
-    return str(error.get("param") or "") or error_text(response, limit=2000)
-
-
-def error_text(response: Response, limit: int = SHOWN) -> str:
-    """The message of an error in one line."""
-    if response.status is None:
-        return "no answer in time" if response.failure == "timeout" else "no connection"
-    text = _error_of(response.body).get("message")
-    line = " ".join((text if isinstance(text, str) else response.body).split())
-    clean = "".join(letter for letter in line if letter.isprintable())
-    return f"HTTP {response.status}: {clean}"[:limit]
 
 
 def retry_after(headers: Mapping[str, str], wall: float) -> float | None:
@@ -134,4 +92,4 @@ def retry_after(headers: Mapping[str, str], wall: float) -> float | None:
 
 def wait_before(tries: int, asked: float | None, rng: random.Random) -> float:
     """Seconds before the next try after `tries` of them: what the endpoint asks for, at least 0.5 s doubled to 8 s."""
-    return max(asked or 0.0, min(0.5 * 2 ** (tries - 1), 8.0)) * rng.uniform(1, 1.25)
+    return max(asked or 0.0, min(0.5 * 2.0 ** (tries - 1), 8.0)) * rng.uniform(1, 1.25)

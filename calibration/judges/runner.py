@@ -13,18 +13,19 @@ from calibration import __version__
 from calibration.criteria import criterion_named
 from calibration.errors import CalibrationError, InputError
 from calibration.judges.baseline import run_lexical
+from calibration.judges.budget import Budget
 from calibration.judges.concurrency import Window
 from calibration.judges.plan import Plan, make_plan
 from calibration.judges.prices import Prices, load_prices
 from calibration.judges.progress import Progress, RunResult, Tally
 from calibration.judges.request import ChatClient
-from calibration.judges.session import Limits, Session, Sleep
+from calibration.judges.session import Session, Sleep
 from calibration.records import Judge, Prompt, Sample, VerdictStatus
 
 if TYPE_CHECKING:
     from calibration.store import Store
 
-__all__ = ["run", "run_lexical"]
+__all__ = ["require_price", "run", "run_lexical"]
 
 
 def run(
@@ -59,8 +60,7 @@ def run(
     if max_concurrency < 1:
         raise InputError(f"--max-concurrency {max_concurrency} allows no call; give 1 or more")
     listed = prices or load_prices()
-    if max_cost is not None and judge.model not in listed.models:
-        raise InputError(f"--max-cost needs a price, and {judge.model} has none in prices.yaml; use --max-calls")
+    require_price(max_cost, judge.model, listed)
     if prompt.digest != judge.prompt:
         raise InputError(f"judge {judge.name} was made for another prompt than {prompt.label}")
     chance = rng or random.Random()  # noqa: S311 - it spreads waits
@@ -82,8 +82,9 @@ def run(
             client=client,
             store=store,
             writer=writer,
-            prices=listed,
-            limits=Limits(max_concurrency, max_calls, max_cost),
+            budget=Budget(listed, judge.model, max_cost),
+            at_once=max_concurrency,
+            max_calls=max_calls,
             window=Window(max_concurrency, start_window, chance),
             tally=tally,
             clock=clock,
@@ -97,6 +98,12 @@ def run(
         except asyncio.CancelledError:
             session.halt("interrupted", "left at once; calls in flight were not waited for")
     return _result(session, opened.id, plan)
+
+
+def require_price(max_cost: float | None, model: str | None, prices: Prices) -> None:
+    """Raises InputError when a cost limit is given for a model whose price is unknown."""
+    if max_cost is not None and model not in prices.models:
+        raise InputError(f"--max-cost needs a price, and {model} has none in data/prices.yaml; use --max-calls")
 
 
 def _drive(session: Session, warmed: bool) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from calibration.judges.body import body_of, usage_of
+from calibration.judges.budget import Budget
 from calibration.judges.concurrency import LIMITED, Window
 from calibration.judges.plan import Job, Plan, looked_up
-from calibration.judges.prices import Prices
 from calibration.judges.probe import explain
 from calibration.judges.progress import Progress, Tally
 from calibration.judges.reading import error_of, hint, reply_of, shown, verdict_of
@@ -28,19 +29,11 @@ Sleep = Callable[[float], Awaitable[None]]
 ALIKE = 3
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a run may use: calls at once, calls sent, US dollars."""
-
-    at_once: int
-    calls: int | None
-    cost: float | None
-
-
 @dataclass
 class Session:
-    """The state of a run. `stop` says why nothing new starts, `failure` what was raised; `reserved` US dollars are
-    the worst case of the calls in flight, `spent` what the others cost (the worst case where it is unknown).
+    """The state of a run. `stop` says why nothing new starts, `failure` what was raised.
+
+    `watching` says that the first replies are compared, `first` holds their codes.
     """
 
     judge: Judge
@@ -49,8 +42,9 @@ class Session:
     client: ChatClient
     store: Store
     writer: RunWriter
-    prices: Prices
-    limits: Limits
+    budget: Budget
+    at_once: int
+    max_calls: int | None
     window: Window
     tally: Tally
     clock: Callable[[], float]
@@ -61,8 +55,6 @@ class Session:
     stop: str | None = None
     message: str = ""
     failure: Exception | None = None
-    reserved: float = 0.0
-    spent: float = 0.0
     first: list[str | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -118,7 +110,7 @@ class Session:
             jobs = iter(waiting)
             if not warmed and waiting:
                 await self._work(iter([next(jobs)]))
-            await asyncio.gather(*(self._work(jobs) for _ in range(min(self.limits.at_once, len(waiting)))))
+            await asyncio.gather(*(self._work(jobs) for _ in range(min(self.at_once, len(waiting)))))
         finally:
             await self.client.close()
 
@@ -158,28 +150,29 @@ class Session:
             if response is None:
                 return
             found = next_step(response)
-            if found.step is not Step.RETRY:
-                break
+            if found.step is not Step.RETRY or tries == MAX_TRIES:
+                await self._settle(job, request, response, found, tries)
+                return
             asked = retry_after(response.headers, time.time())
             if asked is not None and asked > LONGEST_WAIT:
                 self.halt("wait", f"the endpoint asks to wait {asked:.0f} s; run the same command again after that")
                 return
-            if tries < MAX_TRIES:
-                await self._rest(wait_before(tries, asked, self.rng), self._halted)
-        await self._settle(job, request, response, found, tries)
+            await self._rest(wait_before(tries, asked, self.rng), self._halted)
 
     async def _call(self, request: Request) -> Response | None:
         """One try inside the window; None when the run halts first."""
-        worst = self._worst(request)
+        worst = self.budget.worst(request)
         if not await self._slot(worst):
             return None
         started, status, asked = self.clock(), None, None
         try:
             response = await self.client.complete(request)
             status, asked = response.status, retry_after(response.headers, time.time())
-            self._pay(request, response, worst)
+            if status == 200:
+                usage = usage_of(body_of(response.body))
+                self.tally.pay(usage, self.budget.pay(usage, worst))
         finally:
-            self.reserved -= worst
+            self.budget.reserved -= worst
             self.tally.limited += status in LIMITED
             self.window.end(started, self.clock(), status, asked)
             self._notify()
@@ -189,15 +182,15 @@ class Session:
         """Wait for a place in the window; False when the run halts. The place is taken and the call counted."""
         while self.stop is None:
             wait = self.window.wait(self.clock())
-            if self.limits.calls is not None and self.tally.calls >= self.limits.calls:
-                self.halt("limit", f"stopped at the limit of {self.limits.calls} calls")
-            elif wait == 0 and self._affordable(worst):
+            if self.max_calls is not None and self.tally.calls >= self.max_calls:
+                self.halt("limit", f"stopped at the limit of {self.max_calls} calls")
+            elif wait == 0 and self.budget.affords(worst):
                 self.window.begin()
                 self.tally.calls += 1
-                self.reserved += worst
+                self.budget.reserved += worst
                 return True
             elif wait == 0 and self.window.in_flight == 0:
-                self.halt("limit", f"stopped at the limit of ${self.limits.cost:g}")
+                self.halt("limit", f"stopped at the limit of ${self.budget.limit:g}")
             else:
                 await self._rest(wait or None, self._changed)
         return False
@@ -214,23 +207,6 @@ class Session:
             for task in tasks:
                 task.cancel()
 
-    # money
-
-    def _worst(self, request: Request) -> float:
-        if self.limits.cost is None:
-            return 0.0
-        return self.prices.worst(self.judge.model, request.text_bytes, request.max_tokens) or 0.0
-
-    def _affordable(self, worst: float) -> bool:
-        return self.limits.cost is None or self.spent + self.reserved + worst <= self.limits.cost
-
-    def _pay(self, request: Request, response: Response, worst: float) -> None:
-        if response.status == 200:
-            usage = reply_of(request, response, 1).usage
-            cost = self.prices.cost(self.judge.model, usage)
-            self.tally.pay(usage, cost)
-            self.spent += worst if cost is None else cost
-
     # results
 
     async def _settle(self, job: Job, request: Request, response: Response, found: Next, tries: int) -> None:
@@ -239,14 +215,14 @@ class Session:
             self.halt("quota" if found.code == "quota" else "endpoint", explain(found.code, response))
         if response.status in FATAL:
             return
+        criterion, reply = self.plan.criterion, None
         if found.step in (Step.READ, Step.FAILED):
-            reply: Reply | None = reply_of(request, response, tries)
-            verdict = verdict_of(self.plan.criterion, job, reply, request.characters) if reply else None
+            reply = reply_of(request, response, tries)
+            verdict = verdict_of(criterion, job, reply, request.characters)
         else:
-            reply, verdict = None, error_of(self.plan.criterion, job, found, response)
-        if verdict is not None:
-            await self._commit(job, reply, verdict)
-            self._watch(verdict, response)
+            verdict = error_of(criterion, job, found, response)
+        self._watch(verdict, response)
+        await self._commit(job, reply, verdict)
 
     async def _commit(self, job: Job, reply: Reply | None, verdict: Verdict) -> None:
         for sample in job.samples:

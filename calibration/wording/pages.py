@@ -43,6 +43,17 @@ def first_labels_words(labelled: int, judges: Sequence[tuple[Judge, int, int]], 
     return Words(sentence, f"read the {wrong}." if wrong else "label more: these show no difference yet.")
 
 
+def board_next(*, labelled: bool, judged: bool, open_: Sequence[str]) -> str:
+    """The next step of a project: label, run, decide, read."""
+    if not labelled:
+        return "label 30 to 50 samples on the Label page."
+    if not judged:
+        return "run a judge: judge-calibration judge PROMPT --model MODEL"
+    if open_:
+        return f"record a decision on {counted(len(open_), 'judge')}, on the Registry page."
+    return "read the disagreements of the judge you want to improve."
+
+
 def labelled_words(total: int, bad: Mapping[str, int], *, judged: bool) -> Words:
     """After the last sample."""
     parts = ", ".join(f"{n} bad by `{criterion}`" for criterion, n in bad.items())

@@ -135,7 +135,8 @@ def _constant_judge(summary: Summary, strict: Confusion) -> Words:
 
 
 def _passed(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
-    model = f" on {summary.judge.model}" if summary.prompt is not None and summary.judge.model else ""
+    asked = summary.prompt is not None and summary.judge.model and summary.judge.kind == JudgeKind.LLM
+    model = f" on {summary.judge.model}" if asked else ""
     caught = f"It caught {strict.d} of {strict.human_no} bad answers ({percent(strict.tpr().interval())})"
     sentence = (
         f"You can use {summary.short_name}{model} to score `{summary.criterion}` for answers like these. "
@@ -175,7 +176,7 @@ def _undecided(summary: Summary, assessment: Assessment, strict: Confusion) -> W
             f"your {threshold}. {usable(strict)}{_floors(assessment)} To decide: about {needed.labels} more labels, "
             f"about {needed.fails} of them bad answers."
         )
-        return Words(sentence, f"label about {needed.labels} fresh samples." if summary.seen else "label these.")
+        return Words(sentence, f"label about {needed.labels} {'fresh' if summary.seen else 'more'} samples.")
     start = f"Not decided yet. {agrees(summary, strict)}: kappa {value}, room for {room}."
     start += f" {leaning(strict)}" if strict.b + strict.c else ""
     if needed.reason == "more_than_500":
@@ -208,7 +209,7 @@ def _seen(summary: Summary, strict: Confusion) -> tuple[str, ...]:
 
 def _tried(assessment: Assessment) -> tuple[str, ...]:
     k, r = assessment.evidence.k, assessment.evidence.r
-    if assessment.evidence.strict.n < VERY_FEW:
+    if assessment.evidence.strict.n < VERY_FEW or assessment.outcome == Outcome.FAILED:
         return ()
     if k > 5:
         raised = f"{100 * assessment.evidence.level:.1f} % instead of 95 %"
