@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from calibration.criteria import BUILT_IN
@@ -52,7 +52,7 @@ def add_labels(
 
 def add_verdicts(
     store: Store,
-    values: dict[str, str | None],
+    values: Mapping[str, str | None],
     *,
     judge: str = "bem",
     criterion: str = "correct",

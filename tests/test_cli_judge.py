@@ -12,17 +12,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import add_samples, make_samples, run_command
-from stub_server import StubServer, completion, deepseek, error, good, reasoning, verdict
 
 from calibration.cli.judge_screen import progress_bar, state
 from calibration.data_files import data_path
 from calibration.judges.progress import Progress
 from calibration.store import Store
+from helpers import add_samples, make_samples, run_command
+from stub_server import StubServer, completion, deepseek, error, good, reasoning, verdict
 
 KEY = "sk-sentinel-0123456789abcdef"
 TABLES = ("judges", "runs", "replies", "verdicts", "prompts", "prompt_names")
@@ -179,8 +180,6 @@ def test_a_model_that_refuses_temperature_0_needs_the_flag(db: Path, capsys: pyt
 
 
 def test_a_model_does_not_judge_its_own_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from dataclasses import replace
-
     path = tmp_path / "own.db"
     add_samples(Store(path), [replace(sample, generator="m") for sample in make_samples(2)])
     with StubServer() as stub:
@@ -241,6 +240,8 @@ def test_lexical_runs_the_baseline_of_every_criterion_without_a_model(
         (("correct-v1", "--model", "m", "--param", "messages=[]"), "set by the tool itself"),
         (("correct-v1", "--model", "m", "--param", "max_tokens=0"), "whole number from 1"),
         (("correct-v1", "--model", "m", "--param", "x=NaN"), "KEY=JSON"),
+        (("correct-v1", "--model", "m", "--param", "x=1e999"), "KEY=JSON"),
+        (("correct-v1", "--model", "m", "--param", 'x="\\ud800"'), "KEY=JSON"),
         (("correct-v1", "--model", "m", "--api-key-env", "sk-12"), "takes the NAME"),
         (("correct-v1", "--model", "m", "--base-url", "http://u:p@h/v1"), "no user name"),
     ],

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from stub_server import Answer, Reply, StubServer, deepseek, error, good, old, reasoning
 
 from calibration.criteria import BUILT_IN
 from calibration.errors import EndpointError, InputError
@@ -19,6 +18,7 @@ from calibration.judges.replay import ReplayClient
 from calibration.judges.request import Request, Response, default_params, model_name, request_digest
 from calibration.prompts import output_schema
 from calibration.records import Judge, JudgeKind
+from stub_server import Answer, Reply, StubServer, deepseek, error, good, old, reasoning
 
 KEY = "sk-sentinel-0123456789abcdef"
 MESSAGES = [
@@ -105,7 +105,7 @@ def test_the_key_is_read_at_the_call_and_scrubbed_from_what_comes_back(monkeypat
 def test_a_local_server_needs_no_key_and_another_host_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STUB_KEY", raising=False)
     assert OpenAIClient("m", base_url="http://localhost:1/v1", api_key_env="STUB_KEY").key() == "not-needed"
-    with pytest.raises(EndpointError, match="api.example.com needs a key: set the environment variable STUB_KEY"):
+    with pytest.raises(EndpointError, match=r"api\.example\.com needs a key: set the environment variable STUB_KEY"):
         OpenAIClient("m", base_url="https://api.example.com/v1", api_key_env="STUB_KEY").key()
 
 

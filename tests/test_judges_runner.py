@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import add_samples, make_samples
-from stub_server import Answer, Body, Reply, StubServer, completion, error, good, verdict
 
 from calibration.criteria import BUILT_IN
 from calibration.data_files import data_path
@@ -29,6 +27,8 @@ from calibration.judges.runner import run, run_lexical
 from calibration.prompts import parse_prompt
 from calibration.records import Judge, JudgeKind, Prompt, Sample
 from calibration.store import Store
+from helpers import add_samples, make_samples
+from stub_server import Answer, Body, Reply, StubServer, completion, error, good, verdict
 
 PRICES = Prices("2026-11-30", {"priced": Price(1.0, 0.5, 10.0)}, "p")
 
@@ -57,7 +57,11 @@ class Project:
             self.waits.append(seconds)
             await asyncio.sleep(seconds / 200)
 
-        given = {"client": OpenAIClient(self.model, base_url=stub.url), "sleep": sleep, "rng": random.Random(1)} | more
+        given: dict[str, Any] = {
+            "client": OpenAIClient(self.model, base_url=stub.url),
+            "sleep": sleep,
+            "rng": random.Random(1),
+        } | more
         chosen = self.samples if samples is None else samples
         return run(self.judge(), chosen, store=self.store, prompt=self.prompt, **given)
 
@@ -285,7 +289,7 @@ def test_the_cost_limit_holds_with_calls_in_flight(tmp_path: Path) -> None:
         result = project.run(stub, max_cost=0.05, prices=PRICES)
         assert result.stop == "limit"
         assert result.progress.cost == pytest.approx(0.0013 * len(stub.log))
-        assert 0.02 < result.progress.cost <= 0.05
+        assert 0.02 < (result.progress.cost or 0) <= 0.05
         assert max(one.in_flight for one in stub.log) <= 2
         assert project.run(stub, prices=PRICES).progress.ok == 40
 

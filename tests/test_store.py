@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import re
 import sqlite3
 import stat
-from collections.abc import Callable
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def test_the_same_event_again_is_acknowledged_and_stored_once(store: Store) -> N
 def test_the_same_event_id_with_other_content_is_a_conflict(store: Store) -> None:
     save_events([event(store)], "ana", store)
     for changed in ({"value": "yes"}, {"note": "other"}):
-        saved = save_events([event(store, **changed)], "ana", store)
+        saved = save_events([event(store) | changed], "ana", store)
         assert saved.acknowledged == ()
         assert "other content" in saved.refused["event-1-correct"]
     assert [label.value for label in store.label_events()] == ["no"]
@@ -244,37 +245,12 @@ def _fill_all(store: Store) -> None:
         writer.commit(reply, Verdict("s2", "correct", "yes", reply=reply.digest)).result()
 
 
-def _label_many(path: str, who: str, start: Any) -> None:
-    store = Store(path)
-    start.wait()
-    for position in range(1, 21):
-        entry = store.queue(who, position, position)[0]
-        made = {
-            "id": f"{who}-{position:08}",
-            "assignment": entry.assignments["correct"],
-            "sample": entry.sample.id,
-            "criterion": "correct",
-            "status": "labelled",
-            "value": "yes",
-        }
-        saved = save_events([made], who, store)
-        assert saved.acknowledged == (made["id"],)
-
-
-def _open_store(path: str, start: Any) -> None:
-    start.wait()
-    Store(path)
-
-
-def _together(target: Callable[..., None], arguments: list[tuple[Any, ...]]) -> list[int | None]:
-    context = multiprocessing.get_context("spawn")
-    start = context.Barrier(len(arguments))
-    workers = [context.Process(target=target, args=(*own, start)) for own in arguments]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
-    return [worker.exitcode for worker in workers]
+def together(*arguments: tuple[str, ...]) -> list[int]:
+    """Exit codes of processes that start their work at the same moment."""
+    start = str(time.time() + 1.5)
+    worker = str(Path(__file__).with_name("store_worker.py"))
+    running = [subprocess.Popen([sys.executable, worker, what, path, start, *who]) for what, path, *who in arguments]
+    return [process.wait(60) for process in running]
 
 
 def test_several_processes_lose_no_label_and_do_not_fork_the_chain(tmp_path: Path) -> None:
@@ -283,15 +259,14 @@ def test_several_processes_lose_no_label_and_do_not_fork_the_chain(tmp_path: Pat
     people = [f"person{i}" for i in range(4)]
     for who in people:
         made.ensure_order(who, ["correct"])
-    assert _together(_label_many, [(str(made.path), who) for who in people]) == [0] * 4
-    events = made.label_events()
+    assert together(*(("label", str(made.path), who) for who in people)) == [0] * 4
     # 4 people x 20 labels, numbered without a gap
-    assert [label.seq for label in events] == list(range(1, 81))
+    assert [label.seq for label in made.label_events()] == list(range(1, 81))
 
 
 def test_servers_that_start_at_once_migrate_once(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    assert _together(_open_store, [(str(path),)] * 4) == [0] * 4
+    assert together(*[("open", str(path))] * 4) == [0] * 4
     conn = sqlite3.connect(path)
     assert conn.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 1
     conn.close()

@@ -34,8 +34,8 @@ CASES = [
     (
         standing((26, 1, 0, 13), k=2),
         "You can use correct-v2 on MODEL to score `correct` for answers like these. It agrees with you on 39 of 40: "
-        "kappa 0.94, at least 0.67; your threshold is 0.60. It caught 13 of 13 bad answers (77-100 %) and rejected 1 of "
-        "27 good ones. The bar was raised because 2 prompts were tried. The decision lapses when prompt, model, "
+        "kappa 0.94, at least 0.67; your threshold is 0.60. It caught 13 of 13 bad answers (77-100 %) and rejected 1 "
+        "of 27 good ones. The bar was raised because 2 prompts were tried. The decision lapses when prompt, model, "
         "parameters or labels change.",
         "score your answers",
     ),
@@ -70,8 +70,8 @@ CASES = [
     ),
     (
         standing((19, 1, 0, 0)),
-        "All 20 answers were good in your eyes; the judge rejected 1. Whether it catches bad ones cannot be seen: there "
-        "are 0 here.",
+        "All 20 answers were good in your eyes; the judge rejected 1. Whether it catches bad ones cannot be seen: "
+        "there are 0 here.",
         "label at least 10 bad answers.",
     ),
     (

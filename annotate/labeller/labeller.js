@@ -338,9 +338,9 @@ class Screen {
     this.note = { box: null, edited: false, unsaved: false, timer: 0 };
     this.parts = { values: [] };
     this.clock.start();
+    if (moved) this.toTop(); // before the change: afterwards it would force a layout
     this.stage.replaceChildren(this.evidence(entry), this.side(entry));
     if (focus) this.stage.querySelector(`[data-id="${focus}"]`)?.focus({ preventScroll: true });
-    if (moved) this.toTop();
     this.live.textContent = `Sample ${place} of ${this.data.total}`;
     this.refresh();
     showAddress(entry.sample);
@@ -353,7 +353,7 @@ class Screen {
   toTop() {
     const host = this.root.host ?? this.root;
     const scroller = host.closest?.('[data-testid="stMain"]') ?? document.scrollingElement;
-    if (scroller) scroller.scrollTop = 0;
+    if (scroller?.scrollTop) scroller.scrollTop = 0;
   }
 
   finish() {

@@ -109,7 +109,8 @@ def _params(pairs: Sequence[str]) -> dict[str, Any]:
         key, equals, text = pair.partition("=")
         refuse_secret([key])
         try:
-            found[key] = json.loads(text, parse_constant=float.fromhex)
+            found[key] = json.loads(text)
+            json.dumps(found[key], allow_nan=False, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             raise InputError(f"--param {key}: write it as KEY=JSON, e.g. max_tokens=4096 or 'effort=\"low\"'") from None
         if not key or not equals:

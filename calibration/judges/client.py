@@ -7,7 +7,7 @@ import ipaddress
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from calibration.errors import EndpointError, InputError
@@ -67,10 +67,9 @@ class OpenAIClient:
 
         key, started = self.key(), self._clock()
         create = self._client().chat.completions.with_raw_response.create
-        messages: Any = list(request.messages)
-        fields = {name: value for name, value in request.fields().items() if name != "messages"}
         try:
-            raw = await create(model=self.model, messages=messages, extra_body=fields)
+            # the messages go with the extra fields: the SDK's walk through its types is a quarter of a call's CPU time
+            raw = await create(model=self.model, messages=[], extra_body=request.fields())
             found = Response(raw.status_code, raw.text, dict(raw.headers))
         except openai.APIStatusError as error:
             found = Response(error.response.status_code, error.response.text, dict(error.response.headers))

@@ -19,10 +19,14 @@ from calibration.store.samples import insert_sample
 
 PATIENCE = 15_000
 CHROMIUM = "/usr/bin/chromium"
-QUIET = (
-    "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update "
-    "--disable-sync"
-).split()
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 class Server:
@@ -137,5 +141,10 @@ def fill() -> Callable[..., list[Sample]]:
 
 def sample(n: int, **fields: Any) -> Sample:
     """A sample whose texts name it; `contexts=None` leaves only `correct` to ask."""
-    held: dict[str, Any] = {"contexts": (Context(f"context of s{n}", f"d{n}"),), "reference": f"reference of s{n}"}
-    return Sample(id=f"s{n}", question=f"question of s{n}", answer=f"answer of s{n}", **(held | fields))
+    held: dict[str, Any] = {
+        "question": f"question of s{n}",
+        "answer": f"answer of s{n}",
+        "reference": f"reference of s{n}",
+        "contexts": (Context(f"context of s{n}", f"d{n}"),),
+    }
+    return Sample(id=f"s{n}", **(held | fields))
