@@ -1,4 +1,4 @@
-"""The one entry point of the app, for `demo` and `annotate`: Streamlit behind a layer that sets headers, checks Host."""
+"""The one entry point of `demo` and `annotate`: the app behind a layer that sets headers and checks Host."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
@@ -168,7 +168,8 @@ def _serve(host: str, port: int, address: str, opened: str | None) -> None:
     before, sys.argv = sys.argv, [str(script)]
     try:
         app = App(script, middleware=[Middleware(Guard)], lifespan=ready)
-        app.run(config={"server.address": host, "server.port": port})
+        with suppress(KeyboardInterrupt):
+            app.run(config={"server.address": host, "server.port": port})
     finally:
         sys.argv = before
 

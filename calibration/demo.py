@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from calibration.board import AUTHOR
+from calibration import guidelines
 from calibration.criteria import BUILT_IN
 from calibration.data_files import data_path
 from calibration.formats.read import read_files
@@ -35,7 +36,7 @@ def fill(store: Store) -> None:
     """Samples and labels of their author, guidelines, both versions of both prompts, and every judge's verdicts."""
     store.add_annotator("author", name="the author of the samples", role=AUTHOR)
     import_batch(store, read_files([data_path("samples", "httpx.jsonl")]))
-    add_guidelines(store)
+    guidelines.add_bundled(store)
     replies = scripted_replies()
     samples = store.samples()
     for version in VERSIONS:
@@ -45,13 +46,6 @@ def fill(store: Store) -> None:
         run(judge, samples, client=client, store=store, prompt=prompt)
     for criterion in BUILT_IN.values():
         run_lexical(samples, criterion, store)
-
-
-def add_guidelines(store: Store) -> None:
-    """The bundled guideline of every built-in criterion that has none yet."""
-    for name in BUILT_IN:
-        if store.guideline(name) is None:
-            store.add_guideline(name, data_path("guidelines", f"{name}.md").read_text(encoding="utf-8"))
 
 
 def bundled_prompt(version: str) -> Prompt:

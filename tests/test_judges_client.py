@@ -146,6 +146,7 @@ def test_the_host_keeps_its_port() -> None:
 def test_a_placeholder_or_a_short_key_is_no_secret() -> None:
     assert scrub("not-needed here", "not-needed") == "not-needed here"
     assert scrub("a cat", "a") == "a cat"
+    assert scrub(r"the key ab\/cd\"efgh", 'ab/cd"efgh') == "the key [key]"
 
 
 def test_a_model_served_as_a_file_keeps_its_last_segment() -> None:

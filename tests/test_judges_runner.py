@@ -270,6 +270,9 @@ def test_a_server_that_is_gone_stops_the_run(project: Project) -> None:
     with StubServer() as stub:
         gone = OpenAIClient("m", base_url=stub.url)
     result = project.run(stub, client=gone)
+    assert (result.stop, result.progress.error, result.progress.calls) == ("endpoint", 0, 1)
+    assert "cannot be reached" in result.message
+    result = project.run(stub, client=gone, warmed=True, max_concurrency=1)
     assert (result.stop, result.progress.errors, result.progress.calls) == ("endpoint", {"connection": 1}, 8)
 
 

@@ -8,7 +8,7 @@ asks for the next sample to label behind it, `undo` for the stack of undo.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +45,21 @@ def answer(message: Any, annotator: str, store: Store) -> Answer | None:
     """Save the events of one message; None when it is no message of the screen."""
     if not isinstance(message, Mapping) or not isinstance(message.get("events"), list):
         return None
-    number, at = (message.get(key) if type(message.get(key)) is int else 0 for key in ("n", "at"))
-    place = {"number": number, "at": at, "open": message.get("open") is True, "undo": message.get("undo") is True}
+    place = Answer(
+        number=_number(message.get("n")),
+        at=_number(message.get("at")),
+        open=message.get("open") is True,
+        undo=message.get("undo") is True,
+    )
     try:
         saved = save_events(message["events"][:MOST_EVENTS], annotator, store)
     except StoreError as error:
-        return Answer(**place, error=str(error))
-    return Answer(**place, acknowledged=saved.acknowledged, refused=saved.refused)
+        return replace(place, error=str(error))
+    return replace(place, acknowledged=saved.acknowledged, refused=saved.refused)
+
+
+def _number(value: Any) -> int:
+    return value if type(value) is int else 0
 
 
 def screen_data(

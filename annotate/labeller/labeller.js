@@ -177,7 +177,7 @@ class Screen {
   load() {
     try {
       const held = JSON.parse(sessionStorage.getItem(this.owner) ?? "[]");
-      return Array.isArray(held) ? held : [];
+      return Array.isArray(held) ? held.filter((event) => typeof event?.id === "string") : [];
     } catch {
       return [];
     }
@@ -360,7 +360,7 @@ class Screen {
     const { sentence, reasons, deferred } = this.data.finished;
     this.drawn = null;
     this.place = this.data.total;
-    this.parts = { values: [], state: el("span", { class: "state", role: "status" }) };
+    this.parts = { values: [], state: el("span", { class: "state", role: "status", "aria-live": "off" }) };
     const [said, next] = sentence.replaceAll("`", "").split(" Next: ");
     const panel = el("div", { class: "still" }, el("h2", {}, said));
     if (next) panel.append(el("p", {}, `Next: ${next}`));
@@ -397,7 +397,7 @@ class Screen {
 
   side(entry) {
     const parts = this.parts;
-    parts.state = el("span", { class: "state", role: "status" });
+    parts.state = el("span", { class: "state", role: "status", "aria-live": "off" });
     parts.counts = el("div", { class: "counts" });
     parts.done = el("div", {});
     parts.problem = el("p", { class: "problem", role: "alert" });
@@ -663,7 +663,7 @@ function textOf(text, ifEmpty = "empty") {
   const fill = (shown) => {
     const { nodes, count: hidden } = marked(shown);
     box.replaceChildren(el("div", { class: "text", dir: "auto" }, ...nodes));
-    if (hidden) box.append(el("p", { class: "warning" }, `${count(hidden, "invisible character")} shown as a mark`));
+    if (hidden) box.append(el("p", { class: "warning" }, `${count(hidden, "invisible character")}, shown as ${hidden === 1 ? "a mark" : "marks"}`));
   };
   if (text.length <= LONG) {
     fill(text);

@@ -86,7 +86,7 @@ def progress_bar(judge: str) -> Iterator[Show]:
 
 def state(found: Progress) -> str:
     """The figures beside the bar."""
-    rate = found.calls / found.seconds if found.seconds > 0 else 0.0
+    rate = (found.calls - found.in_flight) / found.seconds if found.seconds > 0 else 0.0
     cost = "cost unknown" if found.cost is None else f"${found.cost:.3f}"
     parts = [
         f"{rate:.1f} calls/s",

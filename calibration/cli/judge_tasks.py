@@ -16,7 +16,7 @@ from calibration.errors import EndpointError, InputError
 from calibration.judges.client import OpenAIClient, host_of
 from calibration.judges.plan import estimate, make_plan, own_answers
 from calibration.judges.prices import load_prices
-from calibration.judges.probe import SAMPLE, Probed, probe, same_wish
+from calibration.judges.probe import MAX_PROBES, SAMPLE, Probed, probe, same_wish
 from calibration.judges.progress import RunResult
 from calibration.judges.request import default_params, model_name
 from calibration.judges.runner import require_price, run, run_lexical
@@ -129,6 +129,9 @@ def run_tasks(tasks: Sequence[Task], store: Store, samples: Sequence[Sample], op
         click.confirm("Start?", default=True, abort=True, err=True)
     results: list[RunResult] = []
     for task in tasks:
+        if results and _too_few_calls(task, options, results):
+            click.echo(f"{task.judge.name}: not started, the limit on calls is reached", err=True)
+            break
         result = _run_task(task, store, options, results)
         results.append(result)
         if result.stop is not None:
@@ -137,6 +140,12 @@ def run_tasks(tasks: Sequence[Task], store: Store, samples: Sequence[Sample], op
         baseline = run_lexical(samples, criterion_named(name), store)
         click.echo(f"baseline {baseline.judge.name} for {name}: {baseline.progress.done} verdicts, no call", err=True)
     return results
+
+
+def _too_few_calls(task: Task, options: Options, before: Sequence[RunResult]) -> bool:
+    """Whether --max-calls leaves too little to start another judge."""
+    left = _left(options.max_calls, sum(result.progress.calls for result in before))
+    return left is not None and task.calls > 0 and left < (1 if task.known else MAX_PROBES)
 
 
 def _run_task(task: Task, store: Store, options: Options, before: Sequence[RunResult]) -> RunResult:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from calibration.errors import InputError, Problem
-from calibration.formats.batch import Place, RawEntry, Warnings
+from calibration.store.batch import Place, RawEntry, Warnings
 from calibration.formats.csv_file import read_csv
 from calibration.formats.names import is_record
 from calibration.formats.strict_json import NESTED, NotJson, decode_at, loads, skip_blank, too_deep
@@ -195,7 +195,9 @@ def _array(name: str, text: str, start: int) -> Iterator[RawEntry | Problem]:
         rest = skip_blank(text, pos + 1)
         if mark == "]" and rest >= len(text):
             return
-        what = "cut off in the middle; export the file again" if not mark else "a comma or the end of the list is missing"
+        what = (
+            "cut off in the middle; export the file again" if not mark else "a comma or the end of the list is missing"
+        )
         what = "more text after the end of the list" if mark == "]" else what
         yield Place(name, _line(text, rest if mark == "]" else pos)).problem(None, f"not JSON: {what}")
         return

@@ -90,7 +90,7 @@ def _adjacent(text: str) -> bool:
     """Whether two texts stand side by side without a comma: Python would glue them into one."""
     before = False
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        for token in tokenize.generate_tokens(io.StringIO(text.replace("\n", " ")).readline):
             if token.type in BLANK:
                 continue
             if before and token.type == tokenize.STRING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from calibration.errors import Problem
-from calibration.formats.batch import Place, RawEntry, Warnings
+from calibration.store.batch import Place, RawEntry, Warnings
 from calibration.formats.names import known_name, normalised
 
 DELIMITERS = ",;\t"

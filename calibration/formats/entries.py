@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from calibration.criteria import BUILT_IN
-from calibration.formats.batch import FileRead, LabelEntry, RawEntry, RevealEntry, SampleEntry, VerdictEntry
+from calibration.store.batch import FileRead, LabelEntry, RawEntry, RevealEntry, SampleEntry, VerdictEntry
 from calibration.formats.contexts import Refused, read_contexts, read_id, read_ids
 from calibration.formats.marks import (
     IMPORTED,
@@ -55,7 +56,9 @@ class _Lone:
         people = [key for key in ("annotator", "judge") if record.fields.get(key) is not None]
         try:
             if len(people) != 1:
-                raise FieldRefused("annotator", "a line with sample needs either annotator (a label) or judge (a verdict)")
+                raise FieldRefused(
+                    "annotator", "a line with sample needs either annotator (a label) or judge (a verdict)"
+                )
             sample = record.name("sample", "")
             if not sample:
                 raise FieldRefused("sample", "missing; give the id of a sample")
@@ -85,6 +88,7 @@ class _Reader:
     def __init__(self, raw: RawEntry, found: Match, mapping: Mapping[str, str], file: FileRead) -> None:
         self.raw, self.found, self.mapping, self.file = raw, found, mapping, file
         self.failed = False
+        self.ambiguous: set[str] = set()
 
     def refuse(self, name: str | None, message: str) -> None:
         self.failed = True
@@ -96,7 +100,7 @@ class _Reader:
     def read(self) -> None:
         for name in self.found.twice:
             self.refuse(name, "stands there twice, apart from case or marks; rename one of the two")
-        key = self._guarded("id", self._id)
+        key = self._guarded("id", read_id)
         self._set_aside()
         question = self._question()
         contexts = self._guarded("contexts", read_contexts)
@@ -104,11 +108,12 @@ class _Reader:
         reference, kind = self._reference()
         values: dict[str, Any] = {
             "system": self._short("system"),
-            "group": self._guarded("group", lambda value: None if _blank(value) else read_id(value)),
+            "group": self._guarded("group", read_id),
             "failure": self._short("failure"),
         }
-        relevant = self._guarded("relevant_ids", lambda value: None if _blank(value) else read_ids(value)) or ()
-        retrieved = self._guarded("retrieved_ids", lambda value: None if _blank(value) else read_ids(value, gaps=True))
+        relevant = self._guarded("relevant_ids", read_ids) or ()
+        retrieved = self._guarded("retrieved_ids", partial(read_ids, gaps=True))
+        revision = self._revision()
         metadata = self._metadata(kind)
         values["generator"] = self._short("generator") or _named(metadata.get("generator"))
         if self.failed or question is None or answer is None:
@@ -126,7 +131,7 @@ class _Reader:
             metadata=metadata,
             relevant_ids=tuple(dict.fromkeys(relevant)),
             retrieved_ids=retrieved,
-            **self._revision(),
+            **revision,
             **values,
         )
         if key is None:
@@ -151,6 +156,7 @@ class _Reader:
             choice = f"--map {word}={several[-1].field}"
             self.refuse(word, f"ambiguous: {names} differ; choose with {choice} or --map {word}={several[0].field}")
             self.found.words[word] = []
+            self.ambiguous.add(word)
             return None
         if several:
             for found in several:
@@ -161,17 +167,15 @@ class _Reader:
     def _guarded(self, word: str, read: Callable[[Any], Any]) -> Any:
         """The value of a word through a reading function; None when missing or refused."""
         found = self._single(word)
-        if found is None or (word == "id" and _blank(found.value)):
+        if found is None or _blank(found.value):
             return None
         try:
-            value = read_id(found.value) if word == "id" else read(found.value)
+            value = read(found.value)
         except Refused as error:
             self.refuse(found.field, str(error))
             return None
-        texts = [c.text for c in value] + [c.id or "" for c in value] if word == "contexts" and value else value
+        texts = [[context.text, context.id] for context in value] if word == "contexts" else value
         return value if self._checked(found.field, texts, marked=word == "contexts") else None
-
-    _id = staticmethod(read_id)
 
     def _checked(self, name: str, value: Any, *, marked: bool = False) -> bool:
         """Whether every text inside a value can be stored; warns of marks where asked."""
@@ -198,7 +202,7 @@ class _Reader:
     def _question(self) -> str | None:
         found = self._single("question")
         if found is None or found.value is None:
-            if "question" not in self._refused():
+            if "question" not in self.ambiguous:
                 self.refuse(found.field if found else "question", MISSING.format(word="question"))
             return None
         text = self._text(found)
@@ -210,7 +214,7 @@ class _Reader:
     def _answer(self) -> str | None:
         found = self._single("answer")
         if found is None or found.value is None:
-            if "answer" not in self._refused():
+            if "answer" not in self.ambiguous:
                 is_set = any(self.found.words.get(word) for word in ("reference", "relevant_ids"))
                 message = QUESTION_SET if found is None and is_set else MISSING.format(word="answer")
                 self.refuse(found.field if found else "answer", message)
@@ -219,10 +223,6 @@ class _Reader:
         if text is not None and not text.strip():
             self.warn("empty_answer")
         return text
-
-    def _refused(self) -> set[str | None]:
-        at = self.raw.place
-        return {p.field for p in self.file.problems if p.line == at.line and p.message.startswith("ambiguous")}
 
     def _reference(self) -> tuple[str | None, str | None]:
         """The reference and, for a list, what kind of list it was."""
@@ -302,9 +302,12 @@ class _Reader:
         return any(self.found.words.get(column) for column in columns)
 
     def _revision(self) -> dict[str, Any]:
-        """Number and reason of a revision, which only our own files have."""
-        number = self.found.rest.get("revision")
-        return {"revision": number} if isinstance(number, int) and not isinstance(number, bool) and number > 0 else {}
+        """Number and reason of a later revision, which only our own files have."""
+        number, reason = self.found.rest.get("revision"), self.found.rest.get("reason")
+        if not _is_whole(number) or number < 2 or not isinstance(reason, str):
+            return {}
+        del self.found.rest["revision"], self.found.rest["reason"]
+        return {"revision": number, "reason": reason}
 
     # labels and verdicts
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from calibration.criteria import BUILT_IN, Criterion
-from calibration.formats.batch import LabelEntry, RawEntry, RevealEntry, VerdictEntry
+from calibration.store.batch import LabelEntry, RawEntry, RevealEntry, VerdictEntry
 from calibration.formats.contexts import Refused, parse_list, read_id
 from calibration.formats.strict_json import NotJson, loads
 from calibration.formats.text import why_refused

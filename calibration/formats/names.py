@@ -50,7 +50,18 @@ ALIASES = {
     "group": "group conversation_id thread_id",
     "relevant_ids": "relevant_ids relevant_docs relevant_contexts gold_ids",
 }
-OWN = ("system", "retrieved_ids", "generator", "failure", "labels", "verdicts", "reveals", "metadata", "annotator", "judge")
+OWN = (
+    "system",
+    "retrieved_ids",
+    "generator",
+    "failure",
+    "labels",
+    "verdicts",
+    "reveals",
+    "metadata",
+    "annotator",
+    "judge",
+)
 HUMAN = {f"human_{name}": name for name in BUILT_IN}
 JUDGED = {f"judge_{name}": name for name in BUILT_IN}
 ASSUMED = {spelled: f"human_{name}" for name in BUILT_IN for spelled in (name, f"is_{name}")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import os
 import time
 from collections.abc import Callable
@@ -107,8 +108,13 @@ class OpenAIClient:
 
 
 def scrub(text: str, key: str) -> str:
-    """The text without the key. A placeholder or a very short key is no secret and stays."""
-    return text.replace(key, MASK) if len(key) >= SHORTEST_SECRET and key != PLACEHOLDER else text
+    """The text without the key, as it is or as JSON escapes it. A placeholder or a very short key is no secret."""
+    if len(key) < SHORTEST_SECRET or key == PLACEHOLDER:
+        return text
+    escaped = json.dumps(key)[1:-1]
+    for spelling in (key, escaped, escaped.replace("/", "\\/")):
+        text = text.replace(spelling, MASK)
+    return text
 
 
 def host_of(base_url: str) -> str:

@@ -18,6 +18,7 @@ from calibration.judges.retry import FATAL, LONGEST_WAIT, Step, next_step, retry
 from calibration.records import Context, Sample
 
 MAX_PROBES = 5
+UNREACHABLE = "the endpoint cannot be reached; check --base-url and that the server runs"
 REFUSED = frozenset({400, 422})
 SAMPLE = Sample(
     id="probe",
@@ -113,7 +114,7 @@ async def _settled(response: Response, calls: int, sleep: Sleep, rng: random.Ran
         return True
     asked = retry_after(response.headers, time.time())
     if response.status is None and response.failure != "timeout":
-        raise EndpointError("the endpoint cannot be reached; check --base-url and that the server runs")
+        raise EndpointError(UNREACHABLE)
     if found.step is not Step.RETRY or calls == MAX_PROBES or (asked or 0) > LONGEST_WAIT:
         raise EndpointError(explain(found.code, response))
     await sleep(wait_before(calls, asked, rng))

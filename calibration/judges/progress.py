@@ -27,6 +27,7 @@ class Progress:
     output_tokens: int
     cost: float | None
     seconds: float
+    in_flight: int = 0
     stopping: bool = False
 
     @property

@@ -53,8 +53,9 @@ def run(
     """Ask for every sample the criterion applies to, and look up what was answered before; a rerun resumes.
 
     `sent` are calls made before, probes too; `warmed` says that one of them used this prompt, else the first call
-    goes alone. `pause_on_alike` stops when the first three replies fail with the same code. The first Ctrl-C lets
-    calls in flight finish, the second leaves at once. Works inside a running loop: the calls have their own thread.
+    goes alone, and ends the run when it finds no server. `pause_on_alike` stops when the first three replies fail
+    with the same code. The first Ctrl-C lets calls in flight finish, the second leaves at once. Works inside a
+    running loop: the calls have their own thread.
     Raises InputError when `max_cost` is given and the model has no price, and whatever the client or store raises.
     """
     if max_concurrency < 1:
@@ -91,12 +92,13 @@ def run(
             sleep=sleep,
             rng=chance,
             on_progress=on_progress,
+            reached=warmed,
             watching=pause_on_alike and not tally.of(VerdictStatus.OK),
         )
         try:
-            _drive(session, warmed)
+            _drive(session)
         except asyncio.CancelledError:
-            session.halt("interrupted", "left at once; calls in flight were not waited for")
+            session.stop, session.message = "interrupted", "left at once; calls in flight were not waited for"
     return _result(session, opened.id, plan)
 
 
@@ -106,10 +108,10 @@ def require_price(max_cost: float | None, model: str | None, prices: Prices) -> 
         raise InputError(f"--max-cost needs a price, and {model} has none in data/prices.yaml; use --max-calls")
 
 
-def _drive(session: Session, warmed: bool) -> None:
+def _drive(session: Session) -> None:
     """Run the session in a thread of its own while this one waits for it, or for Ctrl-C."""
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="run") as pool:
-        future = pool.submit(lambda: asyncio.run(session.go(warmed)))
+        future = pool.submit(lambda: asyncio.run(session.go()))
         presses = 0
         while True:
             try:

@@ -14,7 +14,7 @@ from calibration.judges.body import body_of, usage_of
 from calibration.judges.budget import Budget
 from calibration.judges.concurrency import LIMITED, Window
 from calibration.judges.plan import Job, Plan, looked_up
-from calibration.judges.probe import explain
+from calibration.judges.probe import UNREACHABLE, explain
 from calibration.judges.progress import Progress, Tally
 from calibration.judges.reading import error_of, hint, reply_of, shown, verdict_of
 from calibration.judges.request import ChatClient, Request, Response
@@ -33,7 +33,8 @@ ALIKE = 3
 class Session:
     """The state of a run. `stop` says why nothing new starts, `failure` what was raised.
 
-    `watching` says that the first replies are compared, `first` holds their codes.
+    `watching` says that the first replies are compared, `first` holds their codes; `reached` that the endpoint has
+    answered before.
     """
 
     judge: Judge
@@ -52,6 +53,7 @@ class Session:
     rng: random.Random
     on_progress: Callable[[Progress], None] | None = None
     watching: bool = True
+    reached: bool = False
     stop: str | None = None
     message: str = ""
     failure: Exception | None = None
@@ -90,7 +92,7 @@ class Session:
     def progress(self) -> Progress:
         """The counts of this moment."""
         found = self.tally.progress(window=int(self.window.size), seconds=self.clock() - self._began)
-        return replace(found, stopping=self.stop is not None)
+        return replace(found, in_flight=self.window.in_flight, stopping=self.stop is not None)
 
     def _show(self) -> None:
         if self.on_progress is not None:
@@ -102,13 +104,13 @@ class Session:
 
     # work
 
-    async def go(self, warmed: bool) -> None:
+    async def go(self) -> None:
         """Everything there is to do. Ends when all is asked, or after a halt when nothing is in flight."""
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         try:
             waiting = await self._from_store()
             jobs = iter(waiting)
-            if not warmed and waiting:
+            if not self.reached and waiting:
                 await self._work(iter([next(jobs)]))
             await asyncio.gather(*(self._work(jobs) for _ in range(min(self.at_once, len(waiting)))))
         finally:
@@ -149,6 +151,10 @@ class Session:
             response = await self._call(request)
             if response is None:
                 return
+            if response.status is None and response.failure == "connection" and not self.reached:
+                self.halt("endpoint", UNREACHABLE)
+                return
+            self.reached = True
             found = next_step(response)
             if found.step is not Step.RETRY or tries == MAX_TRIES:
                 await self._settle(job, request, response, found, tries)
@@ -183,14 +189,14 @@ class Session:
         while self.stop is None:
             wait = self.window.wait(self.clock())
             if self.max_calls is not None and self.tally.calls >= self.max_calls:
-                self.halt("limit", f"stopped at the limit of {self.max_calls} calls")
+                self.halt("limit", "stopped by the limit on calls")
             elif wait == 0 and self.budget.affords(worst):
                 self.window.begin()
                 self.tally.calls += 1
                 self.budget.reserved += worst
                 return True
             elif wait == 0 and self.window.in_flight == 0:
-                self.halt("limit", f"stopped at the limit of ${self.budget.limit:g}")
+                self.halt("limit", "stopped by the limit on cost")
             else:
                 await self._rest(wait or None, self._changed)
         return False

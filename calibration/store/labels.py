@@ -46,15 +46,27 @@ def append_label(db: Database, label: Label, *, revision: int, time: str) -> boo
         if not _same(held, label):
             raise ConflictError(f"event {event!r} is already stored with other content")
         return False
-    last = one(db, "SELECT seq, chain FROM labels ORDER BY seq DESC LIMIT 1") or {"seq": 0, "chain": ""}
-    row = _label_row(label, event, revision, time) | {"seq": last["seq"] + 1}
-    if label.note:
-        salt = secrets.token_hex(16)
-        row["note_digest"] = note_digest(salt, label.note)
-        db.table("notes").insert({"event_id": event, "salt": salt, "text": label.note})
-    row["chain"] = chain_link(last["chain"], row)
-    db.table("labels").insert(row)
+    append_new_labels(db, [(label, revision)], time=time)
     return True
+
+
+def append_new_labels(db: Database, labels: Sequence[tuple[Label, int]], *, time: str) -> None:
+    """Append label events that are known to be new, each with the revision it was given on, in one go."""
+    last = one(db, "SELECT seq, chain FROM labels ORDER BY seq DESC LIMIT 1") or {"seq": 0, "chain": ""}
+    seq, chain = last["seq"], last["chain"]
+    rows, notes = [], []
+    for label, revision in labels:
+        event, seq = label.event_id or label_event_id(label), seq + 1
+        row = _label_row(label, event, revision, time) | {"seq": seq}
+        if label.note:
+            salt = secrets.token_hex(16)
+            row["note_digest"] = note_digest(salt, label.note)
+            notes.append({"event_id": event, "salt": salt, "text": label.note})
+        row["chain"] = chain = chain_link(chain, row)
+        rows.append(row)
+    if notes:
+        db.table("notes").insert_all(notes)
+    db.table("labels").insert_all(rows)
 
 
 def chain_link(before: str, row: dict[str, Any]) -> str:

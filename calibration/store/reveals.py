@@ -19,25 +19,24 @@ def shown_to(db: Database, annotator: str, sample: str) -> bool:
     return one(db, sql, [annotator, sample, PICKED_FROM]) is not None
 
 
+def insert_reveal(db: Database, reveal: Reveal, time: str) -> bool:
+    """Record one reveal inside the caller's write transaction; False when it is recorded already."""
+    key = [reveal.annotator, reveal.sample, reveal.criterion, reveal.judge, reveal.how]
+    sql = "SELECT 1 FROM reveals WHERE annotator IS ? AND sample = ? AND criterion = ? AND judge IS ? AND how = ?"
+    if one(db, sql, key) is not None:
+        return False
+    names = ("annotator", "sample", "criterion", "judge", "how")
+    db.table("reveals").insert(dict(zip(names, key, strict=True)) | {"time": reveal.time or time})
+    return True
+
+
 class Reveals(Connected):
     """Queries on reveals."""
 
     def reveal(self, reveals: Iterable[Reveal]) -> int:
         """Record reveals before anything is shown; one that is recorded already is left. Returns how many are new."""
-        new = 0
         with self.writing() as db:
-            for reveal in reveals:
-                key = [reveal.annotator, reveal.sample, reveal.criterion, reveal.judge, reveal.how]
-                sql = (
-                    "SELECT 1 FROM reveals WHERE annotator IS ? AND sample = ? AND criterion = ? AND judge IS ? "
-                    "AND how = ?"
-                )
-                if one(db, sql, key) is None:
-                    names = ("annotator", "sample", "criterion", "judge", "how")
-                    row = dict(zip(names, key, strict=True))
-                    db.table("reveals").insert(row | {"time": reveal.time or self.now()})
-                    new += 1
-        return new
+            return sum(insert_reveal(db, reveal, self.now()) for reveal in reveals)
 
     def reveals(self) -> list[Reveal]:
         """All reveals, oldest first."""

@@ -67,6 +67,28 @@ def insert_verdict(db: Database, verdict: Verdict, run: int, time: str) -> None:
     db.table("verdicts").insert(verdict_row(verdict, run, time))
 
 
+def insert_verdicts(db: Database, verdicts: Sequence[Verdict], run: int, time: str) -> None:
+    """Append the verdicts of one run, inside the caller's write transaction."""
+    db.table("verdicts").insert_all([verdict_row(verdict, run, time) for verdict in verdicts])
+
+
+def insert_reply(db: Database, reply: Reply, time: str) -> None:
+    """Store a reply unless its request is answered already, inside the caller's write transaction."""
+    if one(db, "SELECT 1 FROM replies WHERE digest = ?", [reply.digest]) is not None:
+        return
+    row = {
+        "digest": reply.digest,
+        "body": reply.body,
+        "usage": to_json(dict(reply.usage)),
+        "latency": reply.latency,
+        "tries": reply.tries,
+        "model_served": reply.model_served,
+        "fingerprint": reply.fingerprint,
+        "time": reply.time or time,
+    }
+    db.table("replies").insert(row)
+
+
 class RunWriter:
     """One connection in one writer thread: a lost reply is asked again, so it does not wait for the disk."""
 
@@ -95,19 +117,8 @@ class RunWriter:
         if db is None:  # pragma: no cover - _open sets it or raises
             raise RuntimeError("no connection")
         with immediate(db):
-            if reply is not None and one(db, "SELECT 1 FROM replies WHERE digest = ?", [reply.digest]) is None:
-                db.table("replies").insert(
-                    {
-                        "digest": reply.digest,
-                        "body": reply.body,
-                        "usage": to_json(dict(reply.usage)),
-                        "latency": reply.latency,
-                        "tries": reply.tries,
-                        "model_served": reply.model_served,
-                        "fingerprint": reply.fingerprint,
-                        "time": reply.time or now,
-                    }
-                )
+            if reply is not None:
+                insert_reply(db, reply, now)
             insert_verdict(db, verdict, self._run, now)
             change(db, "UPDATE runs SET heartbeat = ? WHERE id = ?", [now, self._run])
 
@@ -234,15 +245,16 @@ class Runs(Prompts):
             answered=counts["answered"],
         )
 
-    def all_verdicts(self) -> Iterator[tuple[Verdict, str | None]]:
-        """Every verdict, oldest run first, with the raw body of its reply."""
+    def all_verdicts(self) -> Iterator[tuple[Verdict, str, str | None]]:
+        """Every verdict, oldest run first, with the name of its run and the raw body of its reply."""
         sql = (
-            "SELECT v.*, j.name AS judge_name, p.body AS body FROM verdicts v JOIN runs r ON r.id = v.run "
-            "JOIN judges j ON j.digest = r.judge LEFT JOIN replies p ON p.digest = v.reply ORDER BY v.run, v.rowid"
+            "SELECT v.*, j.name AS judge_name, coalesce(r.label, CAST(v.run AS TEXT)) AS run_name, p.body AS body "
+            "FROM verdicts v JOIN runs r ON r.id = v.run JOIN judges j ON j.digest = r.judge "
+            "LEFT JOIN replies p ON p.digest = v.reply ORDER BY v.run, v.rowid"
         )
         with self.reading() as db:
             for row in db.query(sql):
-                yield row_verdict(row, row["judge_name"]), row["body"]
+                yield row_verdict(row, row["judge_name"]), row["run_name"], row["body"]
 
     def sample_verdicts(self, sample: str, criterion: str) -> list[tuple[Judge, Verdict]]:
         """What every judge says now about one sample."""

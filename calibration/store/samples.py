@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlite_utils import Database
@@ -18,6 +18,14 @@ def insert_sample(db: Database, sample: Sample, source: int | None, time: str) -
     """Append one revision of a sample and its relevant ids, inside the caller's transaction."""
     db.table("samples").insert(sample_row(sample, source, time))
     insert_relevant(db, sample.id, sample.relevant_ids)
+
+
+def insert_samples(db: Database, samples: Sequence[Sample], source: int | None, time: str) -> None:
+    """Append samples whose ids are all new, with their relevant ids, inside the caller's transaction."""
+    db.table("samples").insert_all([sample_row(sample, source, time) for sample in samples])
+    relevant = [{"sample": s.id, "context": key} for s in samples for key in dict.fromkeys(s.relevant_ids)]
+    if relevant:
+        db.table("relevant").insert_all(relevant)
 
 
 def insert_relevant(db: Database, sample: str, ids: Iterable[str]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import Server
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
 from calibration.records import Context, Judge, JudgeKind, Sample, Verdict
@@ -16,6 +16,9 @@ from calibration.store import Store
 from calibration.store.events import save_events
 from calibration.store.prompts import ensure_judge
 from calibration.store.runs import insert_run, insert_verdict
+
+if TYPE_CHECKING:
+    from browser.conftest import Server
 
 pytestmark = pytest.mark.browser
 
@@ -60,6 +63,17 @@ def pressed(page: Page) -> list[str]:
     return [str(node.get_attribute("data-id")) for node in page.locator("button[aria-pressed=true]").all()]
 
 
+def accepted(page: Page) -> list[tuple[str, str]]:
+    """The keys that found a sample on the screen, as (sample, value)."""
+    value = {"1": "yes", "2": "no", "3": "unsure"}
+    seen = [entry for entry in page.evaluate("window.pressed") if entry["question"] is not None]
+    return [(entry["question"].removeprefix("question of "), value[entry["key"]]) for entry in seen]
+
+
+def stored(store: Store) -> list[tuple[str, str | None]]:
+    return [(sample, value) for sample, _, _, value, _ in events(store)]
+
+
 def test_sixty_quick_keys_each_label_the_sample_on_the_screen(
     server: Server, page: Page, show: Show, fill: Fill
 ) -> None:
@@ -68,18 +82,29 @@ def test_sixty_quick_keys_each_label_the_sample_on_the_screen(
     page.evaluate(WATCH)
     rng = random.Random(7)
     for _ in range(60):
+        page.locator(".question").wait_for()
         page.keyboard.press(rng.choice("123"))
         page.wait_for_timeout(rng.uniform(20, 120))
     saved(page)
-    wanted = [
-        (entry["question"].removeprefix("question of "), {"1": "yes", "2": "no", "3": "unsure"}[entry["key"]])
-        for entry in page.evaluate("window.pressed")
-    ]
-    assert [(sample, value) for sample, _, _, value, _ in events(server.store)] == wanted
-    assert len({sample for sample, _ in wanted}) == 60
+    assert stored(server.store) == accepted(page)
+    assert len({sample for sample, _ in accepted(page)}) == 60
     times = sorted(entry["drawn"] for entry in page.evaluate("window.pressed"))
     print(f"key to next sample: median {times[30]:.1f} ms, p95 {times[56]:.1f} ms")
     assert times[56] <= 30, times  # the 57th of 60: p95
+
+
+def test_keys_faster_than_samples_arrive_label_only_what_is_drawn(
+    server: Server, page: Page, show: Show, fill: Fill
+) -> None:
+    fill(server.store, 40, contexts=None)
+    begin(server, page, show)
+    page.evaluate(WATCH)
+    for n in range(30):
+        page.keyboard.press("123"[n % 3])
+    page.locator(".question").wait_for()
+    saved(page)
+    assert stored(server.store) == accepted(page)
+    assert len(accepted(page)) >= 9  # one on the screen and eight ahead
 
 
 def test_keys_do_nothing_while_typing_when_held_or_with_ctrl(
@@ -196,7 +221,7 @@ def test_hostile_text_is_shown_as_it_is(server: Server, page: Page, show: Show, 
     assert page.locator(".reference .text").inner_text() == attack
     marks = "txt.<U+202E>live<U+202C> zero<U+200B>width tag<U+E0041> nul<U+0000> tab\there 👩‍🔬 می‌خواهم"
     assert page.locator(".answer .text").text_content() == marks
-    expect(page.get_by_text("5 invisible characters shown as a mark")).to_be_visible()
+    expect(page.get_by_text("5 invisible characters, shown as marks")).to_be_visible()
     context = page.locator(".contexts .text")
     assert len(str(context.text_content())) == 20_000
     page.get_by_role("button", name="show all (56,000 characters)").click()
@@ -320,6 +345,15 @@ def test_tab_goes_from_the_text_to_values_note_and_moves(server: Server, page: P
         )
     values = [f"{criterion}-{value}" for criterion in ("correct", "faithful") for value in ("yes", "no", "unsure")]
     assert order == [*values, "note", "previous", "next", "skip", "defer", "undo", "keys", "guideline"]
+
+
+def test_the_server_listens_on_this_machine_alone(server: Server, fill: Fill) -> None:
+    fill(server.store, 1)
+    server.start()
+    port = f":{server.port:04X}"
+    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    listening = [row[1] for row in rows if row[1].endswith(port) and row[3] == "0A"]  # 0A: LISTEN
+    assert listening == [f"0100007F{port}"]
 
 
 def test_leaving_the_page_and_coming_back_does_not_double_events(
