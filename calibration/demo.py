@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from calibration.board import AUTHOR
 from calibration import guidelines
+from calibration.board import AUTHOR
 from calibration.criteria import BUILT_IN
 from calibration.data_files import data_path
 from calibration.formats.read import read_files

@@ -58,6 +58,11 @@ class Summary:
         return self.pairs.confusion()
 
     @cached_property
+    def fresh_confusion(self) -> Confusion:
+        """The table of answered pairs whose label is fresh: what sentences name as rejected and let through."""
+        return self.pairs.only_fresh().confusion()
+
+    @cached_property
     def strict(self) -> Confusion:
         """The table in which no answer counts as wrong."""
         return self.pairs.strict_confusion()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from calibration.store import Store
     from calibration.store.batch import Batch
-    from calibration.store.imports import ImportResult
+    from calibration.store.imports import ImportRefused, ImportResult
 
 SHOWN_EVERY = 5_000
 MEANING = {

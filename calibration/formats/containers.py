@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from calibration.errors import InputError, Problem
-from calibration.store.batch import Place, RawEntry, Warnings
 from calibration.formats.csv_file import read_csv
 from calibration.formats.names import is_record
 from calibration.formats.strict_json import NESTED, NotJson, decode_at, loads, skip_blank, too_deep
+from calibration.store.batch import Place, RawEntry, Warnings
 
 FILE_LIMIT = 200_000_000
 WRAPPERS = ("samples", "data", "rows", "examples", "items", "results", "results.results", "test_cases")
@@ -48,7 +48,7 @@ def refused_kind(data: bytes) -> str | None:
     for mark, message in REFUSED:
         if data.startswith(mark):
             return message
-    if data.startswith(b"PK\x03\x04") or data.startswith(b"PK\x05\x06"):
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return EXCEL if b"xl/workbook.xml" in data else ZIP
     if PICKLE_MARK.match(data):
         return PICKLE

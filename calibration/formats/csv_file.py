@@ -6,12 +6,22 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Protocol
 
 from calibration.errors import Problem
-from calibration.store.batch import Place, RawEntry, Warnings
 from calibration.formats.names import known_name, normalised
+from calibration.store.batch import Place, RawEntry, Warnings
 
 DELIMITERS = ",;\t"
+
+
+class Rows(Protocol):
+    """What `csv.reader` makes: rows, and the physical line read last."""
+
+    line_num: int
+
+    def __next__(self) -> list[str]:
+        """The next row."""
 
 
 def read_csv(name: str, data: bytes, warnings: Warnings) -> Iterator[RawEntry | Problem]:
@@ -36,7 +46,7 @@ def read_csv(name: str, data: bytes, warnings: Warnings) -> Iterator[RawEntry | 
     yield from _rows(name, rows, skipped)
 
 
-def _rows(name: str, rows: csv._reader, skipped: int) -> Iterator[RawEntry | Problem]:
+def _rows(name: str, rows: Rows, skipped: int) -> Iterator[RawEntry | Problem]:
     header: list[str] | None = None
     start, filled = skipped + 1, False
     while True:

@@ -169,8 +169,9 @@ def match(fields: Mapping[str, Any], mapping: Mapping[str, str]) -> Match:
 
 def _take(result: Match, fields: Mapping[str, Any], path: str, word: str) -> None:
     """Move the field at a path to its word; what stands beside a nested one stays in the rest."""
-    whole = path if path in fields else next((name for name in fields if normalised(name) == normalised(path)), None)
-    found = ([whole], fields[whole]) if whole is not None else _walk(fields, path)
+    wanted = normalised(path)
+    whole = path if path in fields else next((name for name in fields if normalised(name) == wanted), "")
+    found = ([whole], fields[whole]) if whole in fields else _walk(fields, path)
     if found is None:
         return
     names, value = found
@@ -186,7 +187,7 @@ def _walk(fields: Any, path: str) -> tuple[list[str], Any] | None:
     """The spelled names and the value at a dotted path, None where it leads nowhere."""
     names: list[str] = []
     for part in path.split("."):
-        inner = fields if isinstance(fields, Mapping) else {}
+        inner: Mapping[str, Any] = fields if isinstance(fields, Mapping) else {}
         name = next((key for key in inner if normalised(key) == normalised(part)), None)
         if name is None:
             return None

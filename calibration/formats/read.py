@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibration.errors import InputError, Problem
-from calibration.store.batch import Batch, FileRead, Place, SampleEntry, Warnings
 from calibration.formats.containers import FILE_LIMIT, as_utf8, check_encoding, entries_of, form_of, refused_kind
 from calibration.formats.entries import read_entry
 from calibration.formats.names import check_mapping
+from calibration.store.batch import Batch, FileRead, Place, SampleEntry, Warnings
 
 SAMPLE_LIMIT = 200_000
 STEP = 1_000
@@ -55,7 +55,7 @@ def read_sources(
     mapping = dict(mapping or {})
     check_mapping(mapping)
     check_encoding(encoding)
-    files = []
+    files: list[FileRead] = []
     unreadable = False
     for source in sources:
         file, syntax = _read(source, mapping, encoding, progress)

@@ -7,8 +7,16 @@ from typing import Any
 from calibration.criteria import Criterion
 from calibration.records import Value
 
-YES = "yes y true 1 correct pass passed ok right good supported faithful accept accepted".split()
-NO = "no n false 0 incorrect fail failed wrong bad unsupported unfaithful reject rejected".split()
+# fmt: off
+YES = (
+    "yes", "y", "true", "1", "correct", "pass", "passed", "ok", "right", "good", "supported", "faithful", "accept",
+    "accepted",
+)
+NO = (
+    "no", "n", "false", "0", "incorrect", "fail", "failed", "wrong", "bad", "unsupported", "unfaithful", "reject",
+    "rejected",
+)
+# fmt: on
 UNSURE = ("unsure", "maybe", "?", "skip", "ignore", "unknown", "not sure", "don't know", "don’t know")
 NOTHING = ("", "null", "nan", "none", "n/a", "na", "-")
 SPELLINGS = dict.fromkeys(YES, Value.YES) | dict.fromkeys(NO, Value.NO) | dict.fromkeys(UNSURE, Value.UNSURE)
@@ -30,8 +38,8 @@ def read_value(criterion: Criterion, raw: Any, what: str = "label") -> str:
     """
     found = _yes_no(raw) if criterion.scale == ("yes", "no") else _declared(criterion, raw)
     if found is None:
-        article = f"not a {what}"
-        raise NotAValue(f"{_shown(raw)} is {article}; use {', '.join(criterion.values[:-1])} or {criterion.values[-1]}")
+        known = f"{', '.join(criterion.values[:-1])} or {criterion.values[-1]}"
+        raise NotAValue(f"{_shown(raw)} is not a {what}; use {known}")
     return found
 
 
@@ -39,7 +47,7 @@ def _yes_no(raw: Any) -> str | None:
     if isinstance(raw, bool):
         return (Value.YES if raw else Value.NO).value
     if isinstance(raw, (int, float)):
-        return {1: Value.YES.value, 0: Value.NO.value}.get(raw)  # type: ignore[call-overload, no-any-return]
+        return Value.YES.value if raw == 1 else Value.NO.value if raw == 0 else None
     if not isinstance(raw, str):
         return None
     text = raw.strip().casefold()

@@ -18,10 +18,12 @@ from calibration.store import Store
 
 ENDINGS = (".jsonl", ".csv")
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+# fmt: off
 ORDER = (
-    "id sample question contexts reference answer system group annotator judge criterion part repeat attempt value "
-    "score status error repair reason note outcome"
-).split()
+    "id", "sample", "question", "contexts", "reference", "answer", "system", "group", "annotator", "judge", "criterion",
+    "part", "repeat", "attempt", "value", "score", "status", "error", "repair", "reason", "note", "outcome",
+)
+# fmt: on
 
 
 def export(store: Store, kind: str, path: str | Path, *, force: bool = False) -> int:

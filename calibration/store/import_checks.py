@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from calibration.criteria import BUILT_IN
 from calibration.errors import Problem
+from calibration.records import Judge, JudgeKind, Label, LabelStatus, Reveal, Sample, Verdict
 from calibration.store.batch import (
     Batch,
     FileRead,
@@ -17,7 +18,6 @@ from calibration.store.batch import (
     VerdictEntry,
     Warned,
 )
-from calibration.records import Judge, JudgeKind, Label, LabelStatus, Reveal, Sample, Verdict
 from calibration.store.labels import label_event_id
 from calibration.store.rows import to_json
 from calibration.store.stored import LabelKey, Stored, label_key, said, verdict_key

@@ -10,9 +10,9 @@ from sqlite_utils import Database
 from calibration import __version__
 from calibration.digest import digest
 from calibration.errors import SHOWN_PROBLEMS, FileProblems, Problem
-from calibration.store.batch import Batch, LabelEntry, RevealEntry, SampleEntry, VerdictEntry, Warned
 from calibration.records import Reply
 from calibration.store import Store
+from calibration.store.batch import Batch, LabelEntry, RevealEntry, SampleEntry, VerdictEntry, Warned
 from calibration.store.import_checks import Checks, NewFile, NewRun
 from calibration.store.labels import append_new_labels, ensure_annotator, label_event_id
 from calibration.store.prompts import ensure_judge

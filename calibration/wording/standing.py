@@ -47,13 +47,13 @@ def _say(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
     if "errors_left" in assessment.reasons:
         return _errors(summary, assessment)
     if strict.n < VERY_FEW:
-        return _very_few(summary, strict)
+        return _very_few(summary)
     if assessment.kappa.value is None:
         return _both_constant(summary, strict)
     if 0 in (strict.human_yes, strict.human_no):
         return _one_human_value(summary, strict)
-    if 0 in (strict.judge_yes, strict.judge_no):
-        return _constant_judge(summary, strict)
+    if summary.fresh_confusion.n and 0 in (summary.fresh_confusion.judge_yes, summary.fresh_confusion.judge_no):
+        return _constant_judge(summary)
     cases: Mapping[str, Callable[[Summary, Assessment, Confusion], Words]] = {
         Outcome.PASSED: _passed,
         Outcome.FAILED: _failed,
@@ -90,11 +90,12 @@ def _errors(summary: Summary, assessment: Assessment) -> Words:
     return Words(sentence, "run the same `judge` command again; it asks only what is missing.")
 
 
-def _very_few(summary: Summary, strict: Confusion) -> Words:
-    wrong = strict.b + strict.c
+def _very_few(summary: Summary) -> Words:
+    table = summary.fresh_confusion
+    wrong = table.b + table.c
     start = "You differ" if summary.people == "you" else "The author's labels differ"
-    sentence = f"{start} from {summary.short_name} on {wrong} of {strict.n}. Too few for a figure."
-    return Words(sentence, f"read the {wrong}." if wrong else f"label at least {30 - strict.n} more.")
+    sentence = f"{start} from {summary.short_name} on {wrong} of {table.n}. Too few for a figure."
+    return Words(sentence, f"read the {wrong}." if wrong else f"label at least {30 - table.n} more.")
 
 
 def _both_constant(summary: Summary, strict: Confusion) -> Words:
@@ -122,13 +123,14 @@ def _one_human_value(summary: Summary, strict: Confusion) -> Words:
     return Words(sentence, "label at least 10 good answers.")
 
 
-def _constant_judge(summary: Summary, strict: Confusion) -> Words:
-    if strict.judge_no == 0:
-        said, fault = "yes", f"let through {all_of(strict.c)} bad {plural(strict.c, 'answer')}"
+def _constant_judge(summary: Summary) -> Words:
+    table = summary.fresh_confusion
+    if table.judge_no == 0:
+        said, fault = "yes", f"let through {all_of(table.c)} bad {plural(table.c, 'answer')}"
     else:
-        said, fault = "no", f"rejected {all_of(strict.b)} good {plural(strict.b, 'answer')}"
+        said, fault = "no", f"rejected {all_of(table.b)} good {plural(table.b, 'answer')}"
     sentence = (
-        f'The judge said "{said}" to everything and {fault}; its {strict.a + strict.d} of {strict.n} agreements are '
+        f'The judge said "{said}" to everything and {fault}; its {table.a + table.d} of {table.n} agreements are '
         "no merit."
     )
     return Words(sentence, improve(summary))
@@ -156,14 +158,13 @@ def _failed(summary: Summary, assessment: Assessment, strict: Confusion) -> Word
     sentence = (
         f"Do not use {summary.short_name} as a score. {agrees(summary, strict)}: kappa "
         f"{number(assessment.kappa.value)}{most}; your threshold is {number(assessment.rule.min_kappa)}. "
-        f"{leaning(strict)}"
+        f"{leaning(summary.fresh_confusion)}"
     )
     if "labels_may_be_swapped" in assessment.flags:
         return Words(
             f"{sentence} It says the opposite more often than not.", 'check that "yes" means good on both sides.'
         )
-    larger = max(strict.b, strict.c)
-    return Words(sentence, f"read the {larger}.")
+    return Words(sentence, read(summary, f"the {max(summary.fresh_confusion.b, summary.fresh_confusion.c)}"))
 
 
 def _undecided(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
@@ -178,11 +179,12 @@ def _undecided(summary: Summary, assessment: Assessment, strict: Confusion) -> W
         )
         return Words(sentence, f"label about {needed.labels} {'fresh' if summary.seen else 'more'} samples.")
     start = f"Not decided yet. {agrees(summary, strict)}: kappa {value}, room for {room}."
-    start += f" {leaning(strict)}" if strict.b + strict.c else ""
+    answered = summary.fresh_confusion
+    start += f" {leaning(answered)}" if answered.b + answered.c else ""
     if needed.reason == "more_than_500":
         return Words(f"{start} More than 500 labels would be needed.", "improve the prompt first.")
     sentence = f"{start} More labels alone are unlikely to lift it over {threshold}: improve the prompt first."
-    return Words(sentence, f"read {differences(strict)}.")
+    return Words(sentence, read(summary, differences(answered)))
 
 
 def _floors(assessment: Assessment) -> str:
@@ -234,6 +236,13 @@ def _baseline(summary: Summary, assessment: Assessment) -> tuple[str, ...]:
         f"(difference {signed(found.value)}{between}). It may be trustworthy, but nothing here shows that it is worth "
         "its price.",
     )
+
+
+def read(summary: Summary, what: str) -> str:
+    """Read the disagreements; without one, the replies that were no verdict."""
+    if summary.disagreements:
+        return f"read {what}."
+    return "see why its replies were no verdict, and change the prompt or the parameters."
 
 
 def agrees(summary: Summary, strict: Confusion) -> str:

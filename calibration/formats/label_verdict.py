@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from calibration.criteria import BUILT_IN, Criterion
-from calibration.store.batch import LabelEntry, RawEntry, RevealEntry, VerdictEntry
 from calibration.formats.contexts import Refused, parse_list, read_id
 from calibration.formats.strict_json import NotJson, loads
 from calibration.formats.text import why_refused
 from calibration.formats.values import NotAValue, is_nothing, read_value
 from calibration.records import Label, LabelStatus, Mode, Reveal, Verdict, VerdictStatus
+from calibration.store.batch import LabelEntry, RawEntry, RevealEntry, VerdictEntry
 
 IMPORTED = "imported"
 NO_VALUE = "no_value"
@@ -22,6 +22,7 @@ VERDICT_KEYS = {
     *COMMON, "judge", "reason", "run", "repeat", "attempt", "score", "threshold", "error", "repair", "reply",
     "prompt_digest",
 }  # fmt: skip
+REVEAL_KEYS = {"annotator", "criterion", "judge", "how", "time"}
 COUNT_LIMIT = 1_000_000
 
 
