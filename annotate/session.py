@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,3 +62,16 @@ def keep(name: str, value: Any) -> None:
 def take(name: str) -> Any:
     """What was kept under that name, once; None without it."""
     return st.session_state.pop(name, None)
+
+
+def follow_cell(chart: str) -> Callable[[], None]:
+    """A callback that moves the controls `human` and `verdict` to the cell clicked in the chart of that key."""
+
+    def follow() -> None:
+        from calibration.charts import chosen_cell  # charts load Altair, which the labelling page does not need
+
+        found = chosen_cell(dict(st.session_state[chart].selection))
+        if found is not None:
+            st.session_state["human"], st.session_state["verdict"] = found
+
+    return follow

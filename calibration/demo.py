@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,12 +26,17 @@ VERSIONS = ("correct/v1.md", "correct/v2.md", "faithful/v1.md", "faithful/v2.md"
 
 
 def make_demo(path: Path) -> Store:
-    """A store with everything bundled. An existing demo is reused as it is: its labels are somebody's work."""
-    fresh = not path.exists()
-    store = Store(path)
-    if fresh:
-        fill(store)
-    return store
+    """A store with everything bundled. An existing demo is reused as it is: its labels are somebody's work.
+
+    A new one is made beside its place and moved there when it is complete.
+    """
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            made = Path(folder) / path.name
+            fill(Store(made))
+            made.replace(path)
+    return Store(path)
 
 
 def fill(store: Store) -> None:
@@ -74,3 +81,7 @@ def scripted_replies() -> dict[str, dict[str, Mapping[str, Any]]]:
         choice = {"index": 0, "finish_reason": entry["finish_reason"], "message": entry["message"]}
         replies.setdefault(entry["prompt"], {})[entry["sample"]] = {"choices": [choice]}
     return replies
+
+
+if __name__ == "__main__":
+    make_demo(Path(sys.argv[1]))

@@ -126,6 +126,16 @@ def stale(decision: Decision, standing: Standing, store: Store) -> list[str]:
     return changed + (["verdicts"] if now["verdicts"] != decision.record["verdicts"] else [])
 
 
+def undecided(store: Store, standings: Sequence[Standing]) -> list[str]:
+    """Judges without a decision, or whose newest one rests on other labels, samples or verdicts than now."""
+    newest = {decision.judge: decision for decision in store.decisions()}
+    return [
+        standing.summary.judge.name
+        for standing in standings
+        if (decision := newest.get(standing.summary.judge.digest)) is None or stale(decision, standing, store)
+    ]
+
+
 @dataclass(frozen=True)
 class Entry:
     """A judge in the registry with its derived status and what changed since the newest decision."""

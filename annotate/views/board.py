@@ -28,7 +28,7 @@ def page() -> None:
         parts.no_samples()
         return
     _invitation(store, annotator)
-    undecided = [entry.judge.name for entry in registry.entries(store) if not entry.decisions or entry.stale]
+    undecided: list[str] = []
     for name in criteria:
         board = boards.board(store, name)
         with st.container(key=f"criterion-{name}"):
@@ -45,6 +45,7 @@ def page() -> None:
                 )
             for standing in board.standings:
                 _judge(standing)
+            undecided += registry.undecided(store, board.standings)
     parts.next_step(board_next(labelled=bool(store.labelled_criteria()), judged=bool(store.judges()), open_=undecided))
 
 

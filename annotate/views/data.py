@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from annotate import session
-from annotate.selection import selected_row
 from annotate.views import parts
 
 SHOWN = 200
@@ -47,7 +46,7 @@ def page() -> None:
         key="samples",
         height=320,
     )
-    parts.sample_text(samples[selected_row(picked, len(samples))])
+    parts.sample_text(samples[parts.selected_row(picked, len(samples))])
     st.divider()
     parts.own_project()
     parts.next_step("label on the Label page" if not counts else "see on the Board what the judges are worth")

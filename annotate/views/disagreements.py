@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotate import session
-from annotate.selection import follow_cell, selected_row
 from annotate.views import parts
 from calibration import board as boards
 from calibration import charts, disagreements
@@ -66,7 +65,7 @@ def _cell(standing: Standing) -> tuple[str | None, str | None]:
         st.altair_chart(
             charts.confusion_chart(standing.summary.confusion, chosen),
             key=f"matrix-{standing.summary.judge.digest[:12]}",
-            on_select=follow_cell(f"matrix-{standing.summary.judge.digest[:12]}"),
+            on_select=session.follow_cell(f"matrix-{standing.summary.judge.digest[:12]}"),
             selection_mode=["cell"],
             alt="Human labels in rows, judge verdicts in columns; the same numbers stand beside as text",
         )
@@ -104,7 +103,7 @@ def _list(store: Store, standing: Standing, pairs: Sequence[Pair]) -> None:
     picked = st.dataframe(
         rows, hide_index=True, on_select="rerun", selection_mode="single-row", key="list", height="content"
     )
-    chosen = selected_row(picked, len(pairs))
+    chosen = parts.selected_row(picked, len(pairs))
     pair = pairs[chosen]
     left, right = st.columns([3, 2], gap="large")
     with left:

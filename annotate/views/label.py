@@ -6,8 +6,8 @@ import streamlit as st
 
 from annotate import session
 from annotate.labeller import answer, labeller, screen_data
+from calibration import guidelines
 from calibration.criteria import BUILT_IN
-from calibration.data_files import data_path
 
 KEY = "labeller"
 REPLY = "labeller-reply"
@@ -31,9 +31,7 @@ def page() -> None:
 def prepare(here: session.Project) -> None:
     """Give every sample its place in the annotator's order, and every criterion a guideline to label by."""
     here.store.ensure_order(here.annotator, list(BUILT_IN), role=here.role)
-    for name in BUILT_IN:
-        if here.store.guideline(name) is None:
-            here.store.add_guideline(name, data_path("guidelines", f"{name}.md").read_text(encoding="utf-8"))
+    guidelines.add_bundled(here.store)
 
 
 def save() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -145,3 +146,9 @@ def no_samples() -> None:
     st.text("There is nothing here yet. Bring a file of questions and answers, CSV or JSON Lines.")
     own_project()
     next_step("judge-calibration import FILE")
+
+
+def selected_row(event: Any, rows: int) -> int:
+    """The row chosen in a table, the first without a choice or when the choice no longer exists."""
+    chosen = dict(event.selection).get("rows") or [0]
+    return int(chosen[0]) if chosen[0] < rows else 0

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import click
+
+from calibration.errors import StoreError
 
 FOLDER = Path("judge-calibration-demo")
 
@@ -19,13 +23,15 @@ def command(port: int | None, no_browser: bool, reset: bool) -> None:
 
     The replies of its judges are scripted: written by hand, in the shape a model sends. All figures are computed.
     """
-    from calibration.cli.serve import launch
-    from calibration.demo import make_demo
+    from calibration.cli import serve
 
     if reset and FOLDER.exists():
         shutil.rmtree(FOLDER)
-    FOLDER.mkdir(mode=0o700, exist_ok=True)
     db = FOLDER / "demo.db"
-    make_demo(db)
+    # A process of its own makes the project while this one loads the app: two cores, half the wait.
+    maker = None if db.exists() else subprocess.Popen([sys.executable, "-m", "calibration.demo", str(db)])
+    serve.load()
+    if maker is not None and maker.wait() != 0:
+        raise StoreError(f"{db}: the demo project could not be made; see the lines above")
     click.echo(f"Demo project in {FOLDER}/; its judges are scripted. Stop with Ctrl-C.", err=True)
-    launch(str(db), port=port, open_browser=not no_browser, annotator="you", role="guest")
+    serve.launch(str(db), port=port, open_browser=not no_browser, annotator="you", role="guest")

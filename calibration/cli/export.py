@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from calibration.cli.import_ import number_of
 from calibration.cli.options import db_option, open_store
 
 KINDS = ("samples", "labels", "verdicts", "decisions", "all")
@@ -22,7 +23,8 @@ def command(kind: str, file: str, force: bool, db: str) -> None:
     from calibration.formats.write import export
 
     count = export(open_store(db), kind, file, force=force)
-    click.echo(f"Wrote {count} {'samples with everything on them' if kind == 'all' else kind} to {file}.")
+    noun = "sample" if kind == "all" else kind.removesuffix("s")
+    click.echo(f"Wrote {number_of(count, noun)}{' with everything on them' if kind == 'all' else ''} to {file}.")
     if file.lower().endswith(".csv"):
         click.echo(
             "CSV is for spreadsheets: cells that a spreadsheet would run got a leading '. Use .jsonl to import again."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from calibration.cli.options import db_option, json_option, print_json
+from calibration.cli.options import db_option, json_option, open_store, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,13 +68,14 @@ def command(
     try:
         with _project(Path(db), keep=not dry_run and not batch.problems) as store:
             result = import_batch(store, batch, dry_run=dry_run)
-            if not as_json:
-                _show(batch, result, store, dry_run=dry_run)
     except ImportRefused as refused:
         _refuse(refused, as_json=as_json)
         ctx.exit(refused.exit_code)
     if as_json:
         print_json(result.as_json())
+        return
+    _show(batch, result, dry_run=dry_run)
+    click.echo(f"Next: {'the same command without --dry-run' if dry_run else _next(open_store(db))}")
 
 
 def _mapping(maps: tuple[str, ...]) -> dict[str, str]:
@@ -122,7 +123,7 @@ def _refuse(refused: ImportRefused, *, as_json: bool) -> None:
     click.echo("Nothing was stored.", err=True)
 
 
-def _show(batch: Batch, result: ImportResult, store: Store, *, dry_run: bool) -> None:
+def _show(batch: Batch, result: ImportResult, *, dry_run: bool) -> None:
     if batch.mapping:
         pairs = [name if name == word else f"{name} -> {word}" for name, word in batch.mapping.items()]
         click.echo(f"Fields: {', '.join(pairs)}")
@@ -130,12 +131,17 @@ def _show(batch: Batch, result: ImportResult, store: Store, *, dry_run: bool) ->
         for sample in batch.samples[:3]:
             click.echo(f"  {sample.id}: {_short(sample.question)} | {_short(sample.answer)}")
     verb = "Would add" if dry_run else "Added"
-    click.echo(f"{verb} {result.samples} samples, {result.labels} labels, {result.verdicts} verdicts.")
+    counts = (("sample", result.samples), ("label", result.labels), ("verdict", result.verdicts))
+    click.echo(f"{verb} {', '.join(number_of(n, noun) for noun, n in counts)}.")
     for warned in result.warnings:
         lines = f" (line {', '.join(map(str, warned.lines))}{' ...' if warned.count > len(warned.lines) else ''})"
         times = f", {warned.count} times" if warned.count > 1 else ""
         click.echo(f"{warned.file}: {warned.code}{times}{lines if warned.lines else ''}: {MEANING[warned.code]}")
-    click.echo(f"Next: {_next(store, dry_run=dry_run)}")
+
+
+def number_of(n: int, noun: str) -> str:
+    """`1 label`, `2 labels`."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _short(text: str, length: int = 60) -> str:
@@ -143,10 +149,8 @@ def _short(text: str, length: int = 60) -> str:
     return line if len(line) <= length else f"{line[: length - 3]}..."
 
 
-def _next(store: Store, *, dry_run: bool) -> str:
+def _next(store: Store) -> str:
     """The one command that comes next, from what the project holds now."""
-    if dry_run:
-        return "the same command without --dry-run"
     if not store.labelled_criteria():
         return "judge-calibration annotate"
     if not store.judges():

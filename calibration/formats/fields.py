@@ -75,7 +75,7 @@ class Fields:
         """A field as text; a whole number is one."""
         value = str(found.value) if is_whole(found.value) else found.value
         if not isinstance(value, str):
-            self.refuse(found.field, f"must be a text, not {str(value)[:40]!r}; put quotes around it")
+            self.refuse(found.field, _no_text(found.field, value))
             return None
         return value if self.storable(found.field, value, marked=True) else None
 
@@ -83,6 +83,14 @@ class Fields:
         """The text of a word that may be missing; blank is missing."""
         found = self.single(word)
         return None if found is None or blank(found.value) else self.text(found)
+
+
+def _no_text(name: str, value: Any) -> str:
+    if isinstance(value, dict):
+        return f"must be a text, not an object; name the field inside: --map WORD={name}.FIELD"
+    if isinstance(value, list):
+        return "must be a text, not a list"
+    return f"must be a text, not {value!r}; put quotes around it"
 
 
 def blank(value: Any) -> bool:

@@ -148,8 +148,8 @@ def check_mapping(mapping: Mapping[str, str]) -> None:
 def match(fields: Mapping[str, Any], mapping: Mapping[str, str]) -> Match:
     """Sort the fields of one entry by the word they stand for. A mapped word takes its field and no other."""
     result = Match(rest=dict(fields))
-    for word, path in mapping.items():
-        _take(result, fields, path, word)
+    for mapped, path in mapping.items():
+        _take(result, fields, path, mapped)
     seen: set[str] = set()
     for name, value in list(result.rest.items()):
         key = normalised(name)
