@@ -74,8 +74,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
     served.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Closed after each file: while Playwright runs, its event loop does, and other tests want their own."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield started
