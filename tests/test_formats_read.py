@@ -65,6 +65,11 @@ def test_a_separator_named_in_the_first_line_is_obeyed() -> None:
     assert batch.files[0].entries[0].place.line == 3
 
 
+@pytest.mark.parametrize("text", ["\x1c", "\u2003\n\u00a0\n", "sep=;\n", "\n\n sep=;"])
+def test_a_file_of_odd_white_space_alone_is_refused(text: str) -> None:
+    assert len(csv(text).problems) == 1
+
+
 def test_an_array_names_positions_and_a_broken_one_the_physical_line() -> None:
     array = b'[\n{"question": "q", "answer": "a"},\n{"question": "q"}]'
     assert str(read_sources([Source("a.json", array)]).problems[0]).startswith("a.json:#2:answer: missing")

@@ -108,7 +108,7 @@ def _list(store: Store, standing: Standing, pairs: Sequence[Pair]) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         parts.sample_text(samples[pair.sample])
-    with right, st.container(border=True, key="reasons"):
+    with right, st.container(border=True, key="lines-reasons"):
         st.caption("Human")
         for label in pair.labels:
             st.text(f"{label.annotator}: {label.value}")

@@ -123,16 +123,18 @@ def sample_text(sample: Sample) -> None:
 
 
 def _context(rank: int, context: Context) -> None:
-    with st.container(border=True):
-        st.caption(f"Context {rank}")
-        if context.id is not None:
-            st.text(context.id)
+    with st.container(border=True, key=f"lines-context-{rank}"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"Context {rank}", width="content")
+            if context.id is not None:
+                small(context.id, key=f"context-{rank}")
         st.text(context.text)
 
 
 def _block(title: str, text: str) -> None:
-    st.caption(title)
-    st.text(text)
+    with st.container(key=f"lines-{title.lower()}"):
+        st.caption(title)
+        st.text(text)
 
 
 def own_project() -> None:

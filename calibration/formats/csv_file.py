@@ -31,7 +31,7 @@ def read_csv(name: str, data: bytes, warnings: Warnings) -> Iterator[RawEntry | 
     lines = iter(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline=""))
     skipped, first = 0, next(lines, "")
     told = _told(first)
-    while told is None and not first.strip():
+    while told is None and first and not first.strip():
         skipped, first = skipped + 1, next(lines, "")
     if told is not None:
         skipped, first = 1, next(lines, "")

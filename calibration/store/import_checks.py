@@ -214,8 +214,8 @@ def _conflict(sample: Sample, other: Sample, where: Place | None, place: Place) 
     name = next(name for name in CONTENT if new[name] != old[name])
     at = "already stored" if where is None else f"already used {where.seen_from(place)}"
     return (
-        f"id {sample.id!r} {at} with another {name}; another sample needs another id, "
-        f"a correction is made with samples revise {sample.id}"
+        f"id {sample.id!r} {at} with another {name}; another sample needs another id; "
+        f"correcting a stored one (samples revise {sample.id}) comes with a later version"
     )
 
 
