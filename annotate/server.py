@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import getpass
 import os
+import signal
 import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from ipaddress import ip_address
@@ -14,8 +18,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from calibration.errors import InputError
+from calibration.errors import CalibrationError, InputError
 
+DATABASE = "JUDGE_CALIBRATION_DB"
+ANNOTATOR = "JUDGE_CALIBRATION_ANNOTATOR"
+ROLE = "JUDGE_CALIBRATION_ROLE"
+LONGEST_NAME = 200
 LOOPBACK_NAMES = frozenset({"localhost"})
 FIRST_PORT = 8501
 PORTS_TRIED = 20
@@ -30,13 +38,18 @@ POLICY = (
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Guard:
     """ASGI layer: a foreign Host is refused with 400, a foreign Origin of a websocket with 403; headers are set."""
 
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+    def __init__(
+        self, app: Callable[[Scope, Receive, Send], Awaitable[None]], prepared: Future[None] | None = None
+    ) -> None:
+        """`prepared`: pages are drawn once it is done; their files are served before."""
         self.app = app
+        self.prepared = prepared
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request or websocket."""
@@ -52,6 +65,8 @@ class Guard:
         if scope["type"] == "websocket" and origin is not None and urlsplit(origin).netloc != host:
             await _refuse(scope, send, 403, b"foreign origin\n")
             return
+        if scope["type"] == "websocket" and self.prepared is not None:
+            await asyncio.wrap_future(self.prepared)
         await self.app(scope, receive, _with_headers(send, host))
 
 
@@ -108,11 +123,13 @@ def launch(
     role: str = "annotator",
     open_browser: bool = True,
     page: str = "",
+    prepare: Callable[[], None] | None = None,
 ) -> None:
     """Serve the app for one project until it is stopped, and print the address when it can be opened.
 
-    `port` None takes a free one; `page` is what the browser opens, such as `label`. Raises InputError for a host that
-    is not this machine and for a port that is taken.
+    `port` None takes a free one; `page` is what the browser opens, such as `label`. `prepare` makes the project: it
+    runs while the browser loads the app, pages wait for it, and what it raises ends the server. Raises InputError for
+    a host that is not this machine and for a port that is taken.
     """
     if not is_loopback(host):
         raise InputError(
@@ -124,7 +141,7 @@ def launch(
     chosen = free_port(host, port)
     _tell_pages(db, annotator, role)
     address = f"http://{f'[{host}]' if ':' in host else host}:{chosen}"
-    _serve(host, chosen, address, f"{address}/{page}" if open_browser else None)
+    _serve(host, chosen, address, f"{address}/{page}" if open_browser else None, prepare)
 
 
 def free_port(host: str, port: int | None) -> int:
@@ -145,21 +162,30 @@ def free_port(host: str, port: int | None) -> int:
 
 def _tell_pages(db: str | Path, annotator: str | None, role: str) -> None:
     """What the pages work on stands in the environment of the server: nothing of it comes from the browser."""
-    from annotate import session
-
-    os.environ[session.DATABASE] = str(Path(db).resolve())
-    os.environ[session.ROLE] = role
-    os.environ[session.ANNOTATOR] = (annotator or os.environ.get(session.ANNOTATOR) or session.login_name()).strip()
+    os.environ[DATABASE] = str(Path(db).resolve())
+    os.environ[ROLE] = role
+    os.environ[ANNOTATOR] = (annotator or os.environ.get(ANNOTATOR) or login_name()).strip()
 
 
-def _serve(host: str, port: int, address: str, opened: str | None) -> None:
+def login_name() -> str:
+    """The name of the operating system's user, `me` where it has none."""
+    try:
+        return getpass.getuser().strip()[:LONGEST_NAME] or "me"
+    except (OSError, KeyError, ImportError):
+        return "me"
+
+
+def _serve(host: str, port: int, address: str, opened: str | None, prepare: Callable[[], None] | None) -> None:
     from starlette.middleware import Middleware
     from streamlit.starlette import App
+
+    prepared: Future[None] = Future()
 
     @asynccontextmanager
     async def ready(_app: App) -> AsyncIterator[None]:
         # The socket listens already: a browser that comes now waits until the first page is served.
         print(f"judge-calibration: {address}  (Ctrl+C stops it)", flush=True)
+        threading.Thread(target=_prepare, args=(prepare, prepared), daemon=True).start()
         threading.Thread(target=_warm, args=(opened,), daemon=True).start()
         yield
 
@@ -167,11 +193,24 @@ def _serve(host: str, port: int, address: str, opened: str | None) -> None:
     # Streamlit reads .streamlit/config.toml beside the program in argv, here beside the app.
     before, sys.argv = sys.argv, [str(script)]
     try:
-        app = App(script, middleware=[Middleware(Guard)], lifespan=ready)
+        app = App(script, middleware=[Middleware(Guard, prepared=prepared)], lifespan=ready)
         with suppress(KeyboardInterrupt):
             app.run(config={"server.address": host, "server.port": port})
     finally:
         sys.argv = before
+    if prepared.done():
+        prepared.result()
+
+
+def _prepare(prepare: Callable[[], None] | None, prepared: Future[None]) -> None:
+    """Make the project; what goes wrong ends the server and is raised by `launch`."""
+    try:
+        if prepare is not None:
+            prepare()
+        prepared.set_result(None)
+    except CalibrationError as error:
+        prepared.set_exception(error)
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def _warm(opened: str | None) -> None:

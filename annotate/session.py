@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -10,11 +9,9 @@ from typing import Any
 
 import streamlit as st
 
+from annotate.server import ANNOTATOR, DATABASE, ROLE, login_name
 from calibration.store import Store
 
-DATABASE = "JUDGE_CALIBRATION_DB"
-ANNOTATOR = "JUDGE_CALIBRATION_ANNOTATOR"
-ROLE = "JUDGE_CALIBRATION_ROLE"
 LONGEST = 200
 
 
@@ -31,14 +28,6 @@ def project() -> Project:
     """The project the server was started for. Raises StoreError when there is no database."""
     store = Store(os.environ.get(DATABASE) or "calibration.db", create=False)
     return Project(store, os.environ.get(ANNOTATOR) or login_name(), os.environ.get(ROLE) or "annotator")
-
-
-def login_name() -> str:
-    """The name of the operating system's user, `me` where it has none."""
-    try:
-        return getpass.getuser().strip()[:LONGEST] or "me"
-    except (OSError, KeyError, ImportError):
-        return "me"
 
 
 def address(name: str, allowed: Collection[str] | None = None) -> str | None:

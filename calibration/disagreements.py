@@ -104,6 +104,8 @@ def own_differences(store: Store, annotator: str) -> OwnDifferences:
     found: list[tuple[Judge, int, int]] = []
     samples: set[str] = set()
     for criterion in criteria_in_use(store):
+        if not store.current_labels(criterion, annotator):
+            continue
         own = board(store, criterion, annotators=[annotator])
         samples |= {label.sample for label in own.labels.labels}
         for standing in own.standings:

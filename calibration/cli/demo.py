@@ -28,10 +28,12 @@ def command(port: int | None, no_browser: bool, reset: bool) -> None:
     if reset and FOLDER.exists():
         shutil.rmtree(FOLDER)
     db = FOLDER / "demo.db"
-    # A process of its own makes the project while this one loads the app: two cores, half the wait.
+    # A process of its own makes the project while this one loads the app and the browser its files.
     maker = None if db.exists() else subprocess.Popen([sys.executable, "-m", "calibration.demo", str(db)])
-    serve.load()
-    if maker is not None and maker.wait() != 0:
-        raise StoreError(f"{db}: the demo project could not be made; see the lines above")
+
+    def wait() -> None:
+        if maker is not None and maker.wait() != 0:
+            raise StoreError(f"{db}: the demo project could not be made; see the lines above")
+
     click.echo(f"Demo project in {FOLDER}/; its judges are scripted. Stop with Ctrl-C.", err=True)
-    serve.launch(str(db), port=port, open_browser=not no_browser, annotator="you", role="guest")
+    serve.launch(str(db), port=port, open_browser=not no_browser, annotator="you", role="guest", prepare=wait)

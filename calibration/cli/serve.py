@@ -6,12 +6,6 @@ from importlib import import_module
 from typing import Any
 
 
-def load() -> None:
-    """Import the app's server and what it stands on, so that `launch` starts at once."""
-    import_module("annotate.server")
-    import_module("streamlit.starlette")
-
-
 def launch(db: str, **options: Any) -> None:
     """Serve the app for the project in `db` until it is stopped; options as in `annotate.server.launch`.
 
