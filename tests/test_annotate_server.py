@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +89,14 @@ def test_annotate_without_a_database_says_how_to_get_one(tmp_path: Path, capsys:
         main(["annotate", "--db", str(tmp_path / "none.db"), "--no-browser"])
     assert stop.value.code == 5
     assert "import FILE" in capsys.readouterr().err
+
+
+def test_a_project_that_cannot_be_made_ends_the_server_with_its_reason(tmp_path: Path) -> None:
+    code = (
+        "from annotate.server import launch\nfrom calibration.errors import StoreError\n"
+        "def fail():\n    raise StoreError('the disk is full')\n"
+        f"launch({str(tmp_path / 'a.db')!r}, open_browser=False, prepare=fail)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert found.returncode != 0
+    assert "StoreError: the disk is full" in found.stderr
