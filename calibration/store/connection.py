@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from sqlite_utils import Database
@@ -54,13 +55,30 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Iterator[Database]:
 
 
 def _configure(conn: sqlite3.Connection, path: Path, synchronous: str) -> None:
-    mode = conn.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-    if mode != "wal":
+    if _write_ahead(conn) != "wal":
         raise StoreError(f"{path}: this disk does not support the write-ahead log; keep the database on a local disk")
     conn.execute(f"PRAGMA synchronous={synchronous}")
     conn.execute("PRAGMA foreign_keys=ON")
     conn.execute("PRAGMA trusted_schema=OFF")
     conn.execute("PRAGMA recursive_triggers=ON")
+
+
+def _write_ahead(conn: sqlite3.Connection) -> str:
+    """The journal mode after asking for the write-ahead log.
+
+    A new file is switched once; SQLite does not wait when several processes do so at the same moment, so we do.
+    """
+    end = monotonic() + BUSY_SECONDS
+    while True:
+        mode = str(conn.execute("PRAGMA journal_mode").fetchone()[0])
+        if mode == "wal":
+            return mode
+        try:
+            return str(conn.execute("PRAGMA journal_mode=WAL").fetchone()[0])
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or monotonic() > end:
+                raise
+            sleep(0.02)
 
 
 @contextmanager
