@@ -28,7 +28,14 @@ LOOPBACK_NAMES = frozenset({"localhost"})
 FIRST_PORT = 8501
 PORTS_TRIED = 20
 # Read by the first page, so that the browser finds them loaded: Streamlit imports them on first use.
-WARM = ("annotate.views.board", "annotate.views.label", "streamlit.dataframe_util", "streamlit.elements.html")
+WARM = (
+    "annotate.views.label",
+    "annotate.views.board",
+    "streamlit.elements.html",
+    "streamlit.material_icon_names",
+    "streamlit.dataframe_util",
+    "pyarrow.pandas_compat",
+)
 POLICY = (
     "default-src 'self'; script-src 'self' blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self' ws://{host} wss://{host}; object-src 'none'; base-uri 'self'; "

@@ -97,7 +97,7 @@ def _figures(standing: Standing) -> None:
             f"accuracy: {figure(table.accuracy())}",
             f"answered: {figure(summary.coverage)}",
         ]
-        parts.lines(lines, key=f"left-{summary.judge.digest[:12]}")
+        parts.lines(lines)
     with right:
         lines = [
             f"bad answers caught: {figure(table.tpr())}",
@@ -106,4 +106,4 @@ def _figures(standing: Standing) -> None:
             f'right when it says "no": {figure(table.right_when_no())}',
             f"questions: {table.questions}, design effect {table.design_effect:.2f}",
         ]
-        parts.lines(lines, key=f"right-{summary.judge.digest[:12]}")
+        parts.lines(lines)

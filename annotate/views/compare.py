@@ -54,7 +54,7 @@ def _result(project: session.Project, a: Summary, b: Summary) -> None:
             f"kappa of {b.short_name}: {figure(comparison.kappa_b())}",
             f"difference (first minus second): {figure(comparison.kappa_difference())}",
         ]
-        parts.lines(lines, key="kappas")
+        parts.lines(lines)
     with right:
         mcnemar = comparison.mcnemar()
         lines = [
@@ -62,7 +62,7 @@ def _result(project: session.Project, a: Summary, b: Summary) -> None:
             f"McNemar mid-p (equal accuracy): {mcnemar.p:.3f}",
             f"accuracy difference: {figure(comparison.accuracy_difference())}",
         ]
-        parts.lines(lines, key="accuracies")
+        parts.lines(lines)
     parts.small(f"n {comparison.n}, left out {sum(excluded.values())}.", key="n")
     if a.prompt is not None and b.prompt is not None:
         with st.expander("What changed in the prompt"):

@@ -59,7 +59,7 @@ def _cell(standing: Standing) -> tuple[str | None, str | None]:
             f"human no: judge yes {table.c} (too lenient), judge no {table.d}",
             f"n {table.n}. {exclusions(standing.summary)}",
         ]
-        parts.lines(lines, key="matrix")
+        parts.lines(lines)
     with left:
         chosen = (human, verdict) if human and verdict else None
         st.altair_chart(
