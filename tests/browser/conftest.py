@@ -29,15 +29,20 @@ QUIET = [
 ]
 
 
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 class Server:
     """`judge-calibration annotate` as its own process on its own port; can be stopped and started again."""
 
     def __init__(self, path: Path, annotator: str = "ana") -> None:
         self.path = path
         self.annotator = annotator
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self.process: subprocess.Popen[str] | None = None
 
     @property

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Server, wait_until_drawn
 from playwright.sync_api import BrowserContext, Page, expect
 
+from browser.conftest import Server, wait_until_drawn
 from calibration.store import Store
 
 pytestmark = pytest.mark.browser
