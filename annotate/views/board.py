@@ -13,6 +13,7 @@ from calibration.criteria import BUILT_IN
 from calibration.gate import Standing
 from calibration.phrases import figure
 from calibration.store import Store
+from calibration.store.labels import GUEST
 from calibration.wording import board_next, exclusions, first_labels_words, judge_words
 
 TRY = 5
@@ -46,6 +47,8 @@ def page() -> None:
             for standing in board.standings:
                 _judge(standing)
             undecided += registry.undecided(store, board.standings)
+    if project.role == GUEST:
+        parts.own_project()
     parts.next_step(board_next(labelled=bool(store.labelled_criteria()), judged=bool(store.judges()), open_=undecided))
 
 

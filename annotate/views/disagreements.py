@@ -13,7 +13,7 @@ from calibration import charts, disagreements
 from calibration.gate import Standing
 from calibration.pairing import Pair
 from calibration.store import Store
-from calibration.wording import exclusions, judge_words, reveal_words
+from calibration.wording import audit_words, exclusions, judge_words, reveal_words
 
 VALUES = ("yes", "no")
 
@@ -82,7 +82,7 @@ def _agreed_to_look(project: session.Project, standing: Standing, pairs: Sequenc
         return True
     st.text(reveal_words(len(summary.pairs.all), disagreements.fresh_left(store, summary)))
     if blind:
-        st.text(f"{blind} of these are not labelled by you yet; after looking, your label on them counts as audited.")
+        st.text(audit_words(blind))
     if st.button("Show them", key="show", type="primary"):
         disagreements.reveal_cell(store, summary, pairs, annotator)
         st.rerun()

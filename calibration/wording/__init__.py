@@ -4,12 +4,20 @@ Plain words first, numbers second. `people` is who labelled: "you", or "the auth
 """
 
 from calibration.wording.comparison import comparison_words
-from calibration.wording.pages import board_next, exclusions, first_labels_words, labelled_words, reveal_words
+from calibration.wording.pages import (
+    audit_words,
+    board_next,
+    exclusions,
+    first_labels_words,
+    labelled_words,
+    reveal_words,
+)
 from calibration.wording.standing import judge_words
 from calibration.wording.words import Words
 
 __all__ = [
     "Words",
+    "audit_words",
     "board_next",
     "comparison_words",
     "exclusions",

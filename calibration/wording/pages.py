@@ -27,6 +27,12 @@ def exclusions(summary: Summary) -> str:
     return f"Left out: {', '.join(parts)}." if parts else ""
 
 
+def audit_words(unlabelled: int) -> str:
+    """Said before somebody looks at samples that they have not labelled."""
+    verb = "is" if unlabelled == 1 else "are"
+    return f"{unlabelled} of these {verb} not labelled by you yet; after looking, your label counts as audited."
+
+
 def first_labels_words(labelled: int, judges: Sequence[tuple[Judge, int, int]], wanted: int) -> Words:
     """The invitation to label a few, and after it on how many the newcomer and each judge differ."""
     if labelled < wanted:

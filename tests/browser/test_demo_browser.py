@@ -68,6 +68,15 @@ def test_the_board_opens_first_and_leads_to_the_disagreements_of_a_cell(
     expect(page.get_by_text("Human", exact=True)).to_be_visible()
     expect(page.get_by_text(re.compile("^author: yes"))).to_be_visible()
     assert len(demo.store.reveals()) == 40
+    # a click on the lower left cell of the picture chooses the one too lenient verdict
+    picture = page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first
+    box = picture.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.35 * box["width"], box["y"] + 0.75 * box["height"])
+    expect(page).to_have_url(re.compile("human=no&verdict=yes"))
+    expect(page.get_by_text("1 of these is not labelled by you yet")).to_be_visible()
+    page.get_by_role("button", name="Show them").click()
+    expect(page.get_by_text(re.compile("^author: no"))).to_be_visible()
 
 
 def test_all_demo_samples_are_labelled_by_keyboard_and_survive_reload_and_restart(
