@@ -11,6 +11,7 @@ from calibration import __version__
 from calibration.board import board, criteria_in_use
 from calibration.digest import canonical_json, digest
 from calibration.gate import Assessment, Evidence, Rule, Standing, assess
+from calibration.judges.parse import PARSER_VERSION
 from calibration.records import Decision, Judge, Prompt
 from calibration.store import Store
 from calibration.summary import Summary
@@ -58,6 +59,7 @@ def decision_record(store: Store, standing: Standing, annotators: Sequence[str] 
     )
     return {
         "judge": _judge_part(summary),
+        "parser": PARSER_VERSION,
         "data": {
             "sample_set": store.sample_set_digest(),
             "label_set": digest([summary.criterion, labels]),
@@ -120,6 +122,9 @@ def _versions() -> dict[str, str]:
 
 def stale(decision: Decision, standing: Standing, store: Store) -> list[str]:
     """What differs from the decision's: labels, samples or verdicts. Empty when it still holds."""
+    choice = decision.record["data"]["labels_choice"]
+    if choice != standing.summary.pairs.choice:
+        standing = board(store, decision.criterion, Rule(labels=choice)).standing(standing.summary.judge)
     now = decision_record(store, standing)
     names = {"label_set": "labels", "sample_set": "samples"}
     changed = [said for key, said in names.items() if now["data"][key] != decision.record["data"][key]]
