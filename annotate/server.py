@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import os
 import signal
 import socket
@@ -19,11 +18,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from calibration.errors import CalibrationError, InputError
+from calibration.person import login_name
 
 DATABASE = "JUDGE_CALIBRATION_DB"
 ANNOTATOR = "JUDGE_CALIBRATION_ANNOTATOR"
 ROLE = "JUDGE_CALIBRATION_ROLE"
-LONGEST_NAME = 200
 LOOPBACK_NAMES = frozenset({"localhost"})
 FIRST_PORT = 8501
 PORTS_TRIED = 20
@@ -172,14 +171,6 @@ def _tell_pages(db: str | Path, annotator: str | None, role: str) -> None:
     os.environ[DATABASE] = str(Path(db).resolve())
     os.environ[ROLE] = role
     os.environ[ANNOTATOR] = (annotator or os.environ.get(ANNOTATOR) or login_name()).strip()
-
-
-def login_name() -> str:
-    """The name of the operating system's user, `me` where it has none."""
-    try:
-        return getpass.getuser().strip()[:LONGEST_NAME] or "me"
-    except (OSError, KeyError, ImportError):
-        return "me"
 
 
 def _serve(host: str, port: int, address: str, opened: str | None, prepare: Callable[[], None] | None) -> None:

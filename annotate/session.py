@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from annotate.server import ANNOTATOR, DATABASE, ROLE, login_name
+from annotate.server import ANNOTATOR, DATABASE, ROLE
+from calibration.person import login_name
 from calibration.store import Store
 
 LONGEST = 200

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibration.agreement import Comparison, Statistic
+from calibration.agreement import TABLE_DRAWS, Comparison, Statistic
 from calibration.criteria import BUILT_IN
 from calibration.errors import InputError
 from calibration.gate import Evidence, Rule, Standing, assess
-from calibration.pairing import Pairs, pair, people
+from calibration.pairing import Pair, Pairs, pair, people
 from calibration.records import Decision, Judge, JudgeKind, LabelSet
 from calibration.store import Store
 from calibration.summary import Summary
@@ -41,8 +41,12 @@ def board(
     rule: Rule | None = None,
     *,
     annotators: Sequence[str] | None = None,
+    viewer: str | None = None,
 ) -> Board:
-    """Where every judge of a criterion stands now. Records nothing."""
+    """Where every judge of a criterion stands now. Records nothing.
+
+    `viewer` is who reads the sentences: labels of somebody else are not called "yours".
+    """
     rule = rule or Rule()
     labels = store.labels(criterion, annotators=annotators)
     roles = store.annotators()
@@ -52,9 +56,9 @@ def board(
     decisions = store.decisions(criterion=criterion)
     standings = []
     for pairs in every:
-        summary = Summary(pairs, prompts.get(pairs.judge_record.prompt or ""), _people(pairs, roles))
+        summary = Summary(pairs, prompts.get(pairs.judge_record.prompt or ""), _people(pairs, roles, viewer))
         evidence = _evidence(pairs, every, [d for d in decisions if d.judge == pairs.judge_record.digest])
-        standings.append(Standing(summary, assess(rule, evidence)))
+        standings.append(Standing(summary, assess(rule, evidence, TABLE_DRAWS)))
     return Board(criterion, labels, tuple(standings))
 
 
@@ -64,11 +68,13 @@ def criteria_in_use(store: Store) -> list[str]:
     return [name for name in BUILT_IN if name in used]
 
 
-def _people(pairs: Pairs, roles: dict[str, str]) -> str:
+def _people(pairs: Pairs, roles: dict[str, str], viewer: str | None) -> str:
     names = people(pairs.all)
     if names and all(roles.get(name) == AUTHOR for name in names):
         return "the author"
-    return "you" if len(names) <= 1 else "the annotators"
+    if len(names) > 1:
+        return "the annotators"
+    return names[0] if names and viewer not in (None, names[0]) else "you"
 
 
 def _evidence(pairs: Pairs, every: Sequence[Pairs], decisions: Sequence[Decision]) -> Evidence:
@@ -83,21 +89,27 @@ def _evidence(pairs: Pairs, every: Sequence[Pairs], decisions: Sequence[Decision
 
 
 def _tried(fresh: Pairs, every: Sequence[Pairs]) -> int:
-    """K: judges with verdicts on at least half of the decision's labels, this one included."""
+    """K: judges with verdicts on at least half of the decision's labels, this one included.
+
+    A judge without a known prompt counts once for each import that covers as much: it may be another one every time.
+    """
     wanted = {p.sample for p in fresh.all}
-    others = [
-        other
-        for other in every
-        if other.judge_record.kind in COUNTED_KINDS and other.judge_record.digest != fresh.judge_record.digest
-    ]
-    own = fresh.judge_record.kind in COUNTED_KINDS
-    return max(1, own + sum(2 * len(wanted & {p.sample for p in other.all}) >= len(wanted) > 0 for other in others))
+
+    def tries(pairs: Pairs) -> int:
+        sets = pairs.tried or (frozenset(p.sample for p in pairs.all),)
+        return sum(2 * len(wanted & samples) >= len(wanted) > 0 for samples in sets)
+
+    counted = {p.judge_record.digest: tries(p) for p in every if p.judge_record.kind in COUNTED_KINDS}
+    own = fresh.judge_record.digest
+    if own in counted:
+        counted[own] = max(1, counted[own])
+    return max(1, sum(counted.values()))
 
 
 def _decided_before(fresh: Pairs, decisions: Sequence[Decision]) -> int:
-    """r: earlier decisions of this judge on other labels of which some are in this set."""
-    now = {label.event_id for p in fresh.all for label in p.labels}
-    before = [{entry[3] for entry in decision.record["data"]["labels"]} for decision in decisions]
+    """r: earlier decisions of this judge on other labels of which some are in this set. A note changes no label."""
+    now = {(label.sample, label.annotator, label.value) for p in fresh.all for label in p.labels}
+    before = [{tuple(label) for label in decision.record["data"]["labels"]} for decision in decisions]
     return len({frozenset(held) for held in before if held & now and held != now})
 
 
@@ -108,13 +120,17 @@ def _baseline(fresh: Pairs, every: Sequence[Pairs]) -> Statistic | None:
     lexical = next((other for other in every if other.judge_record.kind == JudgeKind.LEXICAL), None)
     if lexical is None:
         return None
-    of_lexical = {p.sample: p for p in lexical.answered}
-    both = [(p, of_lexical[p.sample]) for p in fresh.answered if p.sample in of_lexical]
-    if not both:
-        return None
+    comparison = comparison_of(fresh.answered, lexical.answered)
+    return comparison.kappa_difference() if comparison.n else None
+
+
+def comparison_of(a: Sequence[Pair], b: Sequence[Pair]) -> Comparison:
+    """Two judges on the samples that stand in both; no answer counts as wrong where such pairs are given."""
+    of_b = {pair.sample: pair for pair in b}
+    both = [(pair, of_b[pair.sample]) for pair in a if pair.sample in of_b]
     return Comparison.from_values(
         human=[p.human for p, _ in both],
-        a=[str(p.judge) for p, _ in both],
-        b=[str(q.judge) for _, q in both],
+        a=[p.strict for p, _ in both],
+        b=[q.strict for _, q in both],
         groups=[p.group for p, _ in both],
-    ).kappa_difference()
+    )

@@ -33,7 +33,7 @@ def interval_rows(standings: Sequence[Standing]) -> list[dict[str, Any]]:
             continue
         rows.append(
             {
-                "judge": standing.summary.judge.name,
+                "judge": _label(standing, standings),
                 "kappa": found.kappa.value,
                 "low": found.interval.low,
                 "high": found.interval.high,
@@ -43,6 +43,13 @@ def interval_rows(standings: Sequence[Standing]) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _label(standing: Standing, standings: Sequence[Standing]) -> str:
+    """The judge's name, with its digest where another one has the same."""
+    judge = standing.summary.judge
+    same = sum(other.summary.judge.name == judge.name for other in standings)
+    return judge.name if same == 1 else f"{judge.name} {judge.digest[:6]}"
 
 
 def interval_chart(standings: Sequence[Standing], threshold: float) -> alt.LayerChart | alt.FacetChart:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from calibration.agreement import Comparison
-from calibration.board import board, criteria_in_use
-from calibration.pairing import Pair
-from calibration.records import Judge, JudgeKind, Reveal
+from calibration.board import comparison_of, criteria_in_use
+from calibration.pairing import Pair, pair, reference_value, verdict_value
+from calibration.records import Judge, JudgeKind, Label, Reveal
 from calibration.store import Store
 from calibration.store.reveals import PICKED_FROM
 from calibration.summary import Summary
@@ -17,41 +17,63 @@ SHOWN = "disagreements"
 FLIPS = "flips"
 
 
-def compare(a: Summary, b: Summary) -> tuple[Comparison, dict[str, int], dict[str, list[str]]]:
-    """Two judges on the samples both answered: the comparison, exclusions by reason, and the flips by kind.
+@dataclass(frozen=True)
+class Compared:
+    """Two judges on the samples both answered, and on all that both were asked about, no answer counting as wrong.
 
-    Flips: samples that only one of the two got right; `repaired` by b, `broken` by b.
+    `excluded` counts the other samples by reason; flips are samples that only one of the two got right.
     """
-    of_a = {pair.sample: pair for pair in a.pairs.answered}
+
+    answered: Comparison
+    strict: Comparison
+    excluded: dict[str, int]
+    repaired: list[str]
+    broken: list[str]
+
+    @property
+    def flips(self) -> list[str]:
+        """What b repaired, then what it broke."""
+        return [*self.repaired, *self.broken]
+
+
+def compare(a: Summary, b: Summary) -> Compared:
+    """Compare two judges of one criterion on the same labels."""
     of_b = {pair.sample: pair for pair in b.pairs.answered}
-    both = [(of_a[sample], of_b[sample]) for sample in of_a if sample in of_b]
-    comparison = Comparison.from_values(
-        human=[p.human for p, _ in both],
-        a=[str(p.judge) for p, _ in both],
-        b=[str(q.judge) for _, q in both],
-        groups=[p.group for p, _ in both],
-    )
+    both = [(pair, of_b[pair.sample]) for pair in a.pairs.answered if pair.sample in of_b]
     excluded = dict(a.pairs.excluded)
-    only_a = [sample for sample in of_a if sample not in of_b]
-    missing = {pair.sample: pair for pair in b.pairs.unanswered}
-    for sample in only_a:
-        reason = "no_verdict"
-        if sample in missing:
-            verdict = missing[sample].verdict
-            reason = f"verdict_{verdict.status}" if verdict.value is None else "verdict_unsure"
-        excluded[reason] += 1
-    flips = {
-        "repaired": [p.sample for p, q in both if q.agrees and not p.agrees],
-        "broken": [p.sample for p, q in both if p.agrees and not q.agrees],
-    }
-    return comparison, excluded, flips
+    missing = {pair.sample: pair.verdict for pair in b.pairs.unanswered}
+    for one in a.pairs.answered:
+        if one.sample not in of_b:
+            verdict = missing.get(one.sample)
+            excluded["no_verdict" if verdict is None else verdict_value(verdict)[1] or "no_verdict"] += 1
+    return Compared(
+        answered=comparison_of(a.pairs.answered, b.pairs.answered),
+        strict=comparison_of(a.pairs.all, b.pairs.all),
+        excluded=excluded,
+        repaired=[p.sample for p, q in both if q.agrees and not p.agrees],
+        broken=[p.sample for p, q in both if p.agrees and not q.agrees],
+    )
+
+
+NO_VERDICT = "no verdict"
+
+
+def names(a: Summary, b: Summary) -> tuple[str, str]:
+    """What to call two judges: the prompt version where that tells them apart, else the whole name or its digest."""
+    if a.short_name != b.short_name:
+        return a.short_name, b.short_name
+    if a.judge.name != b.judge.name:
+        return a.judge.name, b.judge.name
+    return f"{a.judge.name} {a.judge.digest[:6]}", f"{b.judge.name} {b.judge.digest[:6]}"
 
 
 def cell(summary: Summary, human: str | None, verdict: str | None) -> list[Pair]:
-    """The pairs of one cell; without a choice every disagreement, too strict first."""
+    """The pairs of one cell; `no verdict` are those without an answer. Without a choice disagreements and these."""
     if human is None and verdict is None:
-        return summary.disagreements
-    return [pair for pair in summary.pairs.answered if human in (None, pair.human) and verdict in (None, pair.judge)]
+        return [*summary.disagreements, *summary.pairs.unanswered]
+    pairs = summary.pairs.unanswered if verdict == NO_VERDICT else summary.pairs.answered
+    said = None if verdict == NO_VERDICT else verdict
+    return [pair for pair in pairs if human in (None, pair.human) and said in (None, pair.judge)]
 
 
 def not_labelled_by(store: Store, annotator: str, criterion: str, pairs: Iterable[Pair]) -> int:
@@ -60,11 +82,28 @@ def not_labelled_by(store: Store, annotator: str, criterion: str, pairs: Iterabl
     return sum(pair.sample not in own for pair in pairs)
 
 
+def recorded(store: Store, annotator: str, summary: Summary, pairs: Iterable[Pair]) -> bool:
+    """Whether these pairs of a judge are recorded as revealed to this person: then looking reveals nothing new."""
+    wanted = (annotator, summary.criterion, summary.judge.digest)
+    held = {r.sample for r in store.reveals() if (r.annotator, r.criterion, r.judge) == wanted}
+    return {pair.sample for pair in pairs} <= held
+
+
+def newly_revealed(summary: Summary) -> int:
+    """Labels that nobody has seen beside a verdict before this list is shown."""
+    return len({pair.sample for pair in summary.pairs.all} - summary.pairs.revealed)
+
+
 def fresh_left(store: Store, summary: Summary) -> int:
-    """Labels that would still be fresh for a prompt written after looking at a list of this judge."""
-    picked = {pair.sample for pair in summary.pairs.all}
+    """Labels that say yes or no and would still be fresh for a prompt written after looking at a list of this judge."""
     labels = store.labels(summary.criterion)
-    return len({label.sample for label in labels.labels} - picked - set(labels.revealed))
+    gone = {pair.sample for pair in summary.pairs.all} | set(labels.revealed)
+    left: dict[str, list[Label]] = {}
+    for label in labels.labels:
+        if label.sample in labels.inputs and label.sample not in gone:
+            left.setdefault(label.sample, []).append(label)
+    values = [reference_value(own, labels.inputs[sample], summary.pairs.choice)[0] for sample, own in left.items()]
+    return sum(value is not None for value in values)
 
 
 def reveal_cell(store: Store, summary: Summary, pairs: Sequence[Pair], annotator: str) -> None:
@@ -72,14 +111,11 @@ def reveal_cell(store: Store, summary: Summary, pairs: Sequence[Pair], annotator
     _reveal(store, summary, {pair.sample for pair in pairs}, {p.sample for p in summary.pairs.all}, annotator, SHOWN)
 
 
-def reveal_comparison(
-    store: Store, a: Summary, b: Summary, flips: dict[str, list[str]], annotator: str | None = None
-) -> None:
+def reveal_comparison(store: Store, a: Summary, b: Summary, found: Compared, annotator: str | None = None) -> None:
     """Record what a list of flips reveals: the flips themselves, and every pair it was picked from."""
-    shown = {*flips["repaired"], *flips["broken"]}
     both = {pair.sample for pair in a.pairs.answered} & {pair.sample for pair in b.pairs.answered}
     for summary in (a, b):
-        _reveal(store, summary, shown, both, annotator, FLIPS)
+        _reveal(store, summary, set(found.flips), both, annotator, FLIPS)
 
 
 def _reveal(
@@ -100,16 +136,16 @@ class OwnDifferences:
 
 
 def own_differences(store: Store, annotator: str) -> OwnDifferences:
-    """This person's own labels against every prompt version: (judge, pairs, differences). Totals reveal nothing."""
+    """This person's own labels against every judge but the baseline. Totals reveal nothing."""
     found: list[tuple[Judge, int, int]] = []
     samples: set[str] = set()
     for criterion in criteria_in_use(store):
-        if not store.current_labels(criterion, annotator):
+        labels = store.labels(criterion, annotators=[annotator])
+        samples |= {label.sample for label in labels.labels}
+        if not labels.labels:
             continue
-        own = board(store, criterion, annotators=[annotator])
-        samples |= {label.sample for label in own.labels.labels}
-        for standing in own.standings:
-            judge, n = standing.summary.judge, standing.summary.n
-            if judge.kind != JudgeKind.LEXICAL and n:
-                found.append((judge, n, len(standing.summary.disagreements)))
+        for judge in store.judges(criterion):
+            pairs = pair(labels, store.verdicts(judge, criterion))
+            if judge.kind != JudgeKind.LEXICAL and pairs.answered:
+                found.append((judge, len(pairs.answered), sum(not p.agrees for p in pairs.answered)))
     return OwnDifferences(len(samples), tuple(found))

@@ -11,13 +11,12 @@ from math import sqrt
 from typing import Any
 
 from calibration.agreement import Confusion, Interval, LabelsNeeded, Statistic, decision_draws, labels_needed
+from calibration.agreement.plan import DECISION_ALPHA, OF_EACH_VALUE
 from calibration.errors import InputError
 from calibration.records import Outcome
 from calibration.summary import Summary
 
-ONE_SIDED_ERROR = 0.025
 FAIL_LEVEL = 0.99
-EACH_VALUE = 10
 SD_AT_20000 = 0.003  # Monte Carlo sd of a bound of kappa with 20,000 draws
 
 
@@ -39,7 +38,12 @@ class Rule:
 
     def as_json(self) -> dict[str, Any]:
         """The rule as it is stored."""
-        return {"min_kappa": self.min_kappa, "min_tpr": self.min_tpr, "min_tnr": self.min_tnr, "each_value": EACH_VALUE}
+        return {
+            "min_kappa": self.min_kappa,
+            "min_tpr": self.min_tpr,
+            "min_tnr": self.min_tnr,
+            "each_value": OF_EACH_VALUE,
+        }
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Evidence:
     @property
     def alpha(self) -> float:
         """One-sided error of this decision."""
-        return ONE_SIDED_ERROR / (self.k + self.r)
+        return DECISION_ALPHA / (self.k + self.r)
 
     @property
     def level(self) -> float:
@@ -92,12 +96,14 @@ class Standing:
     assessment: Assessment
 
 
-def assess(rule: Rule, evidence: Evidence) -> Assessment:
-    """Decide. `failed` needs the 99 % interval below the threshold; `passed` the lower end at the paid level above it,
-    10 labels of each value and every floor; everything else is `not_enough_evidence`, with every rule missed.
+def assess(rule: Rule, evidence: Evidence, draws: int | None = None) -> Assessment:
+    """Decide; `draws` None takes as many as a recorded decision needs.
+
+    `failed` needs the 99 % interval below the threshold; `passed` the lower end at the paid level above it, 10 labels
+    of each value and every floor; everything else is `not_enough_evidence`, with every rule missed.
     """
     kappa = evidence.strict.kappa()
-    draws = decision_draws(evidence.alpha)
+    draws = draws or decision_draws(evidence.alpha)
     interval, used = _bound(kappa, evidence.level, rule.min_kappa, evidence.seed, draws, low=True)
     fail, _ = _bound(kappa, FAIL_LEVEL, rule.min_kappa, evidence.seed, draws, low=False)
     outcome, reasons = _outcome(rule, evidence, kappa, interval, fail)
@@ -110,7 +116,7 @@ def assess(rule: Rule, evidence: Evidence) -> Assessment:
         interval=interval,
         fail_interval=fail,
         draws=used,
-        needed=_needed(rule, evidence, outcome),
+        needed=_needed(rule, evidence, outcome, reasons),
         flags=(*kappa.flags, *_baseline_flag(evidence)),
     )
 
@@ -137,8 +143,8 @@ def _missed(rule: Rule, evidence: Evidence, interval: Interval) -> tuple[str, ..
     strict = evidence.strict
     rules = {
         "interval_contains_threshold": interval.low < rule.min_kappa,
-        "few_human_no": strict.human_no < EACH_VALUE,
-        "few_human_yes": strict.human_yes < EACH_VALUE,
+        "few_human_no": strict.human_no < OF_EACH_VALUE,
+        "few_human_yes": strict.human_yes < OF_EACH_VALUE,
     }
     return (*(name for name, missed in rules.items() if missed), *_floors(rule, evidence))
 
@@ -167,9 +173,11 @@ def _bound(
     return found, draws
 
 
-def _needed(rule: Rule, evidence: Evidence, outcome: str) -> LabelsNeeded:
+def _needed(rule: Rule, evidence: Evidence, outcome: str, reasons: tuple[str, ...]) -> LabelsNeeded:
     if outcome != Outcome.NOT_ENOUGH_EVIDENCE:
         return LabelsNeeded(None, None, "decided")
+    if reasons and set(reasons) <= {"tpr_floor", "tnr_floor"}:
+        return LabelsNeeded(None, None, "floor_not_reached")
     return labels_needed(evidence.strict, rule.min_kappa, evidence.alpha)
 
 

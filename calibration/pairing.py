@@ -72,7 +72,8 @@ class Pairs:
     excluded: Mapping[str, int]
     asked: int = 0
     with_value: int = 0
-    revealed: int = 0
+    tried: tuple[frozenset[str], ...] = ()
+    revealed: frozenset[str] = frozenset()
 
     @property
     def human(self) -> list[str]:
@@ -126,7 +127,8 @@ def pair(labels: LabelSet, verdicts: VerdictSet, *, choice: str = LabelChoice.BL
 
     Several annotators of a sample speak by majority; a tie, and `unsure`, are left out and counted. A label or a
     verdict on an earlier revision of what the criterion reads is `outdated`. A label is fresh if the judge's prompt
-    was registered before the first reveal of that sample and criterion and does not show the sample as an example.
+    was registered before the first reveal of that sample and criterion and does not show the sample as an example;
+    without a known prompt, if the verdict itself was stored before.
     """
     if choice not in list(LabelChoice):
         raise InputError(f"unknown labels {choice!r}; use {' or '.join(LabelChoice)}")
@@ -154,7 +156,7 @@ def pair(labels: LabelSet, verdicts: VerdictSet, *, choice: str = LabelChoice.BL
             human=human,
             judge=value,
             group=labels.samples[sample].group_key,
-            fresh=_fresh(sample, labels, verdicts),
+            fresh=_fresh(verdict, labels, verdicts),
             labels=tuple(own),
             verdict=verdict,
         )
@@ -174,7 +176,8 @@ def pair(labels: LabelSet, verdicts: VerdictSet, *, choice: str = LabelChoice.BL
         excluded=dict(excluded),
         asked=verdicts.asked,
         with_value=verdicts.answered,
-        revealed=len(labels.revealed),
+        tried=verdicts.tried,
+        revealed=frozenset(labels.revealed),
     )
 
 
@@ -213,11 +216,12 @@ def verdict_value(verdict: Verdict) -> tuple[str | None, str | None]:
     return (None, "verdict_unsure") if verdict.value == Value.UNSURE else (verdict.value, None)
 
 
-def _fresh(sample: str, labels: LabelSet, verdicts: VerdictSet) -> bool:
-    if sample in verdicts.examples:
+def _fresh(verdict: Verdict, labels: LabelSet, verdicts: VerdictSet) -> bool:
+    if verdict.sample in verdicts.examples:
         return False
-    first = labels.revealed.get(sample)
-    return first is None or verdicts.registered_at is None or verdicts.registered_at < first
+    first = labels.revealed.get(verdict.sample)
+    known = verdicts.arrived.get(verdict.run or 0, verdicts.registered_at)
+    return first is None or known is None or known < first
 
 
 def people(pairs: Iterable[Pair]) -> list[str]:

@@ -260,15 +260,18 @@ class LabelSet:
 class VerdictSet:
     """The current verdicts of one judge on labelled samples.
 
-    `registered_at` is when its prompt (without one: the judge) was first stored, None for a judge that nothing is
-    fitted in; `examples` are samples its prompt shows; `asked` counts its verdicts on all samples, labelled or not,
-    and `answered` those with a value.
+    `registered_at` is when its prompt was first stored, None for a judge that nothing is fitted in. A judge without a
+    known prompt may be another one at every import: `arrived` is when each of its runs was stored, and `tried` the
+    labelled samples of each. `examples` are samples its prompt shows; `asked` counts its verdicts on all samples,
+    labelled or not, and `answered` those with a value.
     """
 
     judge: Judge
     verdicts: tuple[Verdict, ...]
     registered_at: str | None = None
     examples: tuple[str, ...] = ()
+    arrived: Mapping[int, str] = field(default_factory=dict)
+    tried: tuple[frozenset[str], ...] = ()
     asked: int = 0
     answered: int = 0
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from calibration import __version__
-from calibration.board import board, criteria_in_use
+from calibration.board import Board, board
 from calibration.digest import canonical_json, digest
-from calibration.gate import Assessment, Evidence, Rule, Standing, assess
+from calibration.gate import Assessment, Rule, Standing, assess
 from calibration.judges.parse import PARSER_VERSION
 from calibration.records import Decision, Judge, Prompt
 from calibration.store import Store
@@ -19,44 +19,44 @@ from calibration.summary import Summary
 
 def decide(store: Store, standing: Standing, *, annotators: Sequence[str] | None = None, who: str = "") -> Decision:
     """Record what the gate says now, with everything needed to compute it again."""
+    standing = settled(standing)
     record = decision_record(store, standing, annotators) | {"who": who, "versions": _versions()}
     judge = standing.summary.judge
     return store.add_decision(judge.digest, standing.summary.criterion, standing.assessment.outcome, record)
 
 
-UNVERIFIED = ("who", "versions")
-"""Keys of a decision's record that say who and with what, not what was decided."""
+def settled(standing: Standing) -> Standing:
+    """The same with as many draws as a recorded decision needs; pages make do with fewer."""
+    return replace(standing, assessment=assess(standing.assessment.rule, standing.assessment.evidence))
+
+
+UNVERIFIED = ("who", "versions", "events", "baseline", "flags")
+"""Keys of a decision's record that decide nothing: who and with what, notes and the baseline beside it."""
 
 
 def verify(store: Store, decision: Decision) -> tuple[bool, list[str]]:
-    """Compute a decision again from what is stored. True when identical; else the inputs that changed."""
-    held = {key: value for key, value in decision.record.items() if key not in UNVERIFIED}
-    stored = held["rule"]
-    rule = Rule(stored["min_kappa"], stored["min_tpr"], stored["min_tnr"], held["data"]["labels_choice"])
-    annotators = held["data"]["annotators"]
+    """Compute a decision again from what is stored. True when identical; else the parts of it that changed."""
+    held = _verified(decision.record)
+    rule, annotators = rule_of(decision), held["data"]["annotators"]
     now = board(store, decision.criterion, rule, annotators=annotators)
     judge = next(judge for judge in store.judges(decision.criterion) if judge.digest == decision.judge)
     standing = now.standing(judge)
-    evidence = standing.assessment.evidence
-    paid = Evidence(
-        evidence.strict, held["k"], held["r"], evidence.errors, evidence.baseline, held["statistic"]["seed"]
-    )
-    again = decision_record(store, Standing(standing.summary, assess(rule, paid)), annotators)
+    paid = replace(standing.assessment.evidence, k=held["k"], r=held["r"], seed=held["statistic"]["seed"])
+    again = _verified(decision_record(store, Standing(standing.summary, assess(rule, paid)), annotators))
     if canonical_json(again) == canonical_json(held):
         return True, []
-    changed = [
-        name for name in ("data", "verdicts", "judge", "rule", "counts", "statistic") if again[name] != held[name]
-    ]
-    return False, changed or ["outcome"]
+    return False, sorted(name for name in held.keys() | again.keys() if again.get(name) != held.get(name))
+
+
+def _verified(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in UNVERIFIED}
 
 
 def decision_record(store: Store, standing: Standing, annotators: Sequence[str] | None = None) -> dict[str, Any]:
     """Everything a decision rests on, as canonical JSON can hold it."""
     summary, found = standing.summary, standing.assessment
     fresh = summary.pairs.only_fresh()
-    labels = sorted(
-        [label.sample, label.annotator, label.value, label.event_id] for p in fresh.all for label in p.labels
-    )
+    labels = sorted([label.sample, label.annotator, label.value] for p in fresh.all for label in p.labels)
     return {
         "judge": _judge_part(summary),
         "parser": PARSER_VERSION,
@@ -70,6 +70,7 @@ def decision_record(store: Store, standing: Standing, annotators: Sequence[str] 
             "fresh": summary.fresh,
             "seen": summary.seen,
         },
+        "events": sorted(label.event_id for p in fresh.all for label in p.labels),
         "k": found.evidence.k,
         "r": found.evidence.r,
         "counts": {**summary.pairs.excluded, "pairs": summary.n, "errors": found.evidence.errors},
@@ -121,24 +122,20 @@ def _versions() -> dict[str, str]:
 
 
 def stale(decision: Decision, standing: Standing, store: Store) -> list[str]:
-    """What differs from the decision's: labels, samples or verdicts. Empty when it still holds."""
-    choice = decision.record["data"]["labels_choice"]
-    if choice != standing.summary.pairs.choice:
-        standing = board(store, decision.criterion, Rule(labels=choice)).standing(standing.summary.judge)
+    """What differs from the decision's: labels, samples or verdicts. Empty when it still holds.
+
+    The standing is one under the decision's choice of labels.
+    """
     now = decision_record(store, standing)
     names = {"label_set": "labels", "sample_set": "samples"}
     changed = [said for key, said in names.items() if now["data"][key] != decision.record["data"][key]]
     return changed + (["verdicts"] if now["verdicts"] != decision.record["verdicts"] else [])
 
 
-def undecided(store: Store, standings: Sequence[Standing]) -> list[str]:
-    """Judges without a decision, or whose newest one rests on other labels, samples or verdicts than now."""
-    newest = {decision.judge: decision for decision in store.decisions()}
-    return [
-        standing.summary.judge.name
-        for standing in standings
-        if (decision := newest.get(standing.summary.judge.digest)) is None or stale(decision, standing, store)
-    ]
+def rule_of(decision: Decision) -> Rule:
+    """The rule a decision was made under."""
+    held = decision.record["rule"]
+    return Rule(held["min_kappa"], held["min_tpr"], held["min_tnr"], decision.record["data"]["labels_choice"])
 
 
 @dataclass(frozen=True)
@@ -153,18 +150,30 @@ class Entry:
     standing: Standing
 
 
-def entries(store: Store, criterion: str | None = None) -> list[Entry]:
-    """Every judge with its decisions, in order of arrival."""
+def undecided(store: Store, criteria: Sequence[str]) -> list[str]:
+    """Judges without a decision, or whose newest one rests on other labels, samples or verdicts than now."""
+    decided = {decision.criterion for decision in store.decisions()}
+    names = [judge.name for name in criteria if name not in decided for judge in store.judges(name)]
+    found = [entry for name in criteria if name in decided for entry in entries(store, name)]
+    return names + [entry.judge.name for entry in found if not entry.decisions or entry.stale]
+
+
+def entries(store: Store, criterion: str, *, viewer: str | None = None) -> list[Entry]:
+    """Every judge of a criterion with its decisions, in order of arrival.
+
+    Its standing is the one under the rule of its newest decision, so that the two never contradict each other.
+    """
     prompts = {prompt.digest: prompt for prompt in store.prompts()}
+    decisions = store.decisions(criterion=criterion)
+    boards: dict[Rule, Board] = {}
     made = []
-    for name in criteria_in_use(store):
-        if criterion is not None and name != criterion:
-            continue
-        decisions = store.decisions(criterion=name)
-        for standing in board(store, name).standings:
-            judge = standing.summary.judge
-            own = tuple(d for d in decisions if d.judge == judge.digest)
-            changed = stale(own[-1], standing, store) if own else []
-            status = own[-1].outcome if own else "draft"
-            made.append(Entry(judge, prompts.get(judge.prompt or ""), status, changed, own, standing))
+    for judge in store.judges(criterion):
+        own = tuple(d for d in decisions if d.judge == judge.digest)
+        rule = rule_of(own[-1]) if own else Rule()
+        if rule not in boards:
+            boards[rule] = board(store, criterion, rule, viewer=viewer)
+        standing = boards[rule].standing(judge)
+        changed = stale(own[-1], standing, store) if own else []
+        status = own[-1].outcome if own else "draft"
+        made.append(Entry(judge, prompts.get(judge.prompt or ""), status, changed, own, standing))
     return made

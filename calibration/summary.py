@@ -50,7 +50,7 @@ class Summary:
     @property
     def short_name(self) -> str:
         """The prompt version where there is one, else the judge's own name."""
-        return self.prompt.label if self.prompt is not None else self.judge.name
+        return self.judge.name.rsplit("@", 1)[0] if self.prompt is not None else self.judge.name
 
     @cached_property
     def confusion(self) -> Confusion:

@@ -82,7 +82,7 @@ def test_a_judge_written_after_looking_has_only_the_other_labels(store: Store, m
     app.button(key="show").click().run()
     add_verdicts(store, {f"s{i}": "yes" if i <= 32 else "no" for i in range(1, 47)}, judge="late")
     said = text(draw("board", store, monkeypatch))
-    assert "late was written after all 46 of its labels had been compared with a judge; none counts for it." in said
+    assert "late was imported after all 46 of its labels had been compared with a judge; none counts for it." in said
 
 
 def test_compare_says_the_difference_and_lists_flips_after_asking(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from calibration.person import login_name
 from calibration.records import Prompt, Reveal
 from calibration.store import Store
 from helpers import add_labels, add_samples, add_verdicts, make_samples, run_command, table_store
@@ -143,7 +144,7 @@ def test_a_label_revealed_before_the_prompt_was_registered_does_not_count(
     row = shown(capsys)[0]
     assert (row["n"], row["fresh"], row["seen"]) == (40, 12, 28)
     assert (
-        "was written after 28 of these 40 labels had been compared with a judge; only 12 count for it."
+        "was imported after 28 of these 40 labels had been compared with a judge; only 12 count for it."
         in row["sentence"]
     )
     assert run_command("gate", "late", "--db", str(store.path)) == 3
@@ -165,12 +166,45 @@ def test_compare_says_which_judge_agrees_more_and_records_what_it_reveals(
     assert found["sentence"].startswith("better agrees with you more than bem")
     # 40 pairs, two judges: every pair the list was picked from is revealed
     assert len(store.reveals()) == 80
+    assert {reveal.annotator for reveal in store.reveals()} == {login_name()}
+
+
+def test_a_judge_is_not_compared_with_itself_and_nothing_is_revealed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = table_store(tmp_path / "a.db", (20, 7, 0, 13))
+    for other in ("bem", store.judges()[0].digest):
+        assert run_command("compare", "bem", other, "--db", str(store.path)) == 2
+        assert "is named twice: it is bem" in capsys.readouterr().err
+    assert store.reveals() == []
+
+
+def test_a_prompt_version_alone_names_its_judge_in_every_command(tmp_path: Path) -> None:
+    store = table_store(tmp_path / "a.db", (30, 0, 0, 10))
+    add_verdicts(store, {f"s{i}": "yes" if i <= 30 else "no" for i in range(1, 41)}, judge="correct-v1@model")
+    db = ("--db", str(store.path))
+    assert run_command("agreement", "--judge", "correct-v1", *db) == 0
+    assert run_command("compare", "bem", "correct-v1", *db) == 0
+    # what compare revealed changes nothing for a judge that was there before
+    assert run_command("gate", "correct-v1", *db) == 0
+    assert store.decisions()[0].judge == store.find_judge("correct-v1@model").digest
+
+
+def test_somebody_without_an_entry_in_the_passwords_is_me(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 3_999_999_999)
+    assert login_name() == "me"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["agreement", "--criterion", "tone"], "unknown criterion 'tone'"),
+        (["registry", "--criterion", "tone"], "unknown criterion 'tone'"),
+        (["compare", "bem", "bem", "--criterion", "tone"], "unknown criterion 'tone'"),
+        (["gate", "--verify", "--criterion", "tone"], "unknown criterion 'tone'"),
+        (["agreement", "--criterion", "faithful"], "no judge has given a verdict on `faithful` yet"),
         (["agreement", "--judge", "nobody"], "no judge named 'nobody'"),
         (["agreement", "--annotator", "eve"], "nobody named 'eve'"),
         (["compare", "bem"], "name two judges"),

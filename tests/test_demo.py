@@ -48,11 +48,12 @@ def test_the_first_version_is_mostly_too_strict(demo: Store) -> None:
 def test_the_second_version_is_better_with_an_interval_above_zero(demo: Store) -> None:
     found = standings(demo)
     first, second = (found["correct", name].summary for name in ("correct-v1", "correct-v2"))
-    comparison, _, flips = compare(first, second)
+    compared = compare(first, second)
+    comparison = compared.answered
     interval = comparison.kappa_difference().interval()
     assert interval is not None
     assert interval.high < 0
-    assert len(flips["repaired"]) > len(flips["broken"])
+    assert len(compared.repaired) > len(compared.broken)
     assert (
         "correct-v2 agrees with the author more than correct-v1"
         in comparison_words(comparison, "correct-v1", "correct-v2", first.people).sentence

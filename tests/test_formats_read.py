@@ -322,6 +322,37 @@ def test_the_same_file_under_another_mapping_adds_only_what_is_new(store: Store)
     assert codes(import_batch(store, csv(text))) == ["same_file"]
 
 
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("2026-01-01T12:00:00.000000+00:00", "2026-01-01T12:00:00.000000+00:00"),
+        ("2026-01-01T12:00:00Z", "2026-01-01T12:00:00.000000+00:00"),
+        ("2026-01-01T01:00:00.5+02:00", "2025-12-31T23:00:00.500000+00:00"),
+        ("2026-01-01 12:00", "2026-01-01T12:00:00.000000+00:00"),
+        ("2026-01-01", "2026-01-01T00:00:00.000000+00:00"),
+    ],
+)
+def test_the_time_of_a_reveal_is_stored_in_utc(tmp_path: Path, given: str, stored: str) -> None:
+    made = Store(tmp_path / "b.db", now=lambda: "2026-06-01T00:00:00.000000+00:00")
+    import_batch(made, lines(SAMPLE | {"reveals": [{"criterion": "correct", "time": given}]}))
+    assert [reveal.time for reveal in made.reveals()] == [stored]
+
+
+def test_a_reveal_is_never_later_than_its_import_and_an_earlier_one_is_added(tmp_path: Path) -> None:
+    now = "2026-06-01T00:00:00.000000+00:00"
+    made = Store(tmp_path / "b.db", now=lambda: now)
+    # 2026-06-01T01:00 at +02:00 is an hour before the import, and later than it as a text
+    for time in ("9999-12-31", "2026-06-01T01:00:00+02:00", "2026-05-31T23:30:00Z"):
+        import_batch(made, lines(SAMPLE | {"reveals": [{"criterion": "correct", "time": time}]}))
+    assert [reveal.time for reveal in made.reveals()] == [now, "2026-05-31T23:00:00.000000+00:00"]
+
+
+@pytest.mark.parametrize("time", ["soon", "", "2026-13-01", "0001-01-01T00:00:00+14:00"])
+def test_a_reveal_at_no_time_is_refused_by_file_line_and_field(store: Store, time: str) -> None:
+    (problem,) = refused(store, lines(SAMPLE | {"reveals": [{"criterion": "correct", "time": time}]}))
+    assert problem.startswith("a.jsonl:1:reveals[0].time: time must be a time such as")
+
+
 @pytest.mark.skipif(not BENCH.exists(), reason="the public data is not at hand")
 def test_a_public_set_is_read_whole(store: Store) -> None:
     result = import_batch(store, read_sources([Source("nq301.jsonl", BENCH.read_bytes())]))

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 # From the bottom up; a module belongs to the first entry that names it or its package.
 LAYERS = [
-    ("records", "errors", "digest", "criteria", "data_files", "__init__"),
+    ("records", "errors", "digest", "criteria", "data_files", "person", "__init__"),
     ("prompts", "prompt_text", "plain_text", "agreement"),
     ("pairing", "store"),
     ("summary", "guidelines"),

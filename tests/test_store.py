@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from calibration.errors import StoreError
+from calibration.errors import InputError, StoreError
 from calibration.records import Reveal
 from calibration.store import Store
+from calibration.store.connection import back_up, connect
 from calibration.store.events import save_events
 from calibration.store.labels import chain_link
 from helpers import add_labels, add_samples, add_verdicts, make_samples
@@ -193,13 +197,77 @@ def test_files_are_readable_by_their_owner_only(store: Store) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tables", ["things (id)", "_sqlite_migrations (migration_set, name, applied_at)"])
+def test_a_database_of_another_program_is_refused_and_no_byte_of_it_changes(tmp_path: Path, tables: str) -> None:
     path = tmp_path / "other.db"
     conn = sqlite3.connect(path)
-    conn.execute("CREATE TABLE things (id)")
+    conn.execute(f"CREATE TABLE {tables}")
     conn.close()
+    before = path.read_bytes()
     with pytest.raises(StoreError, match="another program"):
         Store(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_write_ahead_log_that_another_program_left_behind_stays(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    crash = (
+        "import os, sqlite3, sys; conn = sqlite3.connect(sys.argv[1]); conn.execute('PRAGMA journal_mode=WAL'); "
+        "conn.execute('CREATE TABLE things (id)'); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", crash, str(path)], check=True)
+    log = path.with_name("other.db-wal")
+    before = (path.read_bytes(), log.read_bytes())
+    with pytest.raises(StoreError, match="another program"):
+        Store(path)
+    assert (path.read_bytes(), log.read_bytes()) == before
+
+
+def test_a_backup_is_readable_by_its_owner_only(store: Store) -> None:
+    target = store.path.with_name("a.db.before")
+    before = os.umask(0o022)
+    try:
+        with connect(store.path) as db:
+            back_up(db, target)
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert Store(target).sample_count() == 5
+
+
+def test_the_same_reveal_is_stored_again_only_when_it_was_earlier_and_never_later_than_now(tmp_path: Path) -> None:
+    made = Store(tmp_path / "b.db", now=lambda: "2026-03-01T00:00:00.000000+00:00")
+    again = Reveal("s1", "correct", "ana", None, "disagreements")
+    early, late = "2026-02-01T00:00:00.000000+00:00", "2027-01-01T00:00:00.000000+00:00"
+    assert [made.reveal([replace(again, time=time)]) for time in (late, None, early, early, late)] == [1, 0, 1, 0, 0]
+    assert [reveal.time for reveal in made.reveals()] == [made.now(), early]
+
+
+def test_relevant_ids_come_with_the_samples_asked_for(tmp_path: Path) -> None:
+    made = Store(tmp_path / "b.db")
+    add_samples(made, [replace(sample, relevant_ids=(f"d-{sample.id}",)) for sample in make_samples(3)])
+    assert [sample.relevant_ids for sample in made.samples(["s3", "s1"])] == [("d-s1",), ("d-s3",)]
+    assert len([sample for sample in made.samples() if sample.relevant_ids]) == 3
+    assert made.samples([]) == []
+
+
+def test_an_order_with_nothing_missing_waits_for_no_writer(store: Store) -> None:
+    before = store.positions("ana")
+    with store.writing(), ThreadPoolExecutor() as pool:
+        pool.submit(store.ensure_order, "ana", ["correct", "faithful"]).result(timeout=10)
+    assert store.positions("ana") == before
+
+
+def test_a_judge_is_found_by_its_prompt_version_alone_where_one_fits(store: Store) -> None:
+    first = add_verdicts(store, {}, judge="correct-v1@small")
+    assert store.find_judge("correct-v1").digest == first.digest
+    add_verdicts(store, {}, judge="correct-v1@large")
+    add_verdicts(store, {}, judge="correct-v11@large")
+    with pytest.raises(InputError, match=r"fits 2 judges: correct-v1@small .*, correct-v1@large "):
+        store.find_judge("correct-v1")
+    assert store.find_judge("correct-v1@small").digest == first.digest
 
 
 def test_a_database_of_a_newer_version_is_refused(store: Store) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from calibration.agreement import Comparison
@@ -92,6 +94,8 @@ CASES = [
     ),
     (standing((34, 3, 0, 3)), "More than 500 labels would be needed", "improve the prompt first."),
     (standing((0, 0, 0, 0)), "Nobody has labelled a sample", "label"),
+    (standing((45, 0, 0, 5)), "Only 5 bad answers among the labels; a decision needs 10.", "label about"),
+    (standing((0, 4, 5, 0)), "Too few for a figure. Enough to see that it does not agree", "read the 9."),
     (standing((26, 1, 0, 13), people="the author"), "It agrees with the author on 39 of 40", "score"),
 ]
 
@@ -123,3 +127,52 @@ def test_labels_that_cannot_tell_two_versions_apart_say_so() -> None:
     assert words.sentence.startswith("These 40 labels cannot tell v1 and v2 apart: ")
     # b right and a wrong: yes,no,yes (3) and no,yes,no (1); a right and b wrong: yes,yes,no (2) and no,no,yes (1)
     assert "v2 repaired 4 and broke 3." in words.sentence
+
+
+def failing(standing_: Standing, human: str, missing: int) -> Standing:
+    """The same with so many replies more that were no verdict, on samples labelled `human`."""
+    more = tuple(
+        Pair(f"f{i}", human, None, f"f{i}", True, (Label(f"f{i}", "correct", "ana", human),), VERDICT)
+        for i in range(missing)
+    )
+    held = replace(standing_.summary.pairs, unanswered=more)
+    evidence = Evidence(held.only_fresh().strict_confusion())
+    return Standing(replace(standing_.summary, pairs=held), assess(Rule(), evidence))
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        (failing(standing((25, 0, 0, 0)), "yes", 5), "the judge rejected 0"),
+        (failing(standing((60, 0, 0, 30)), "yes", 3), "rejected 0 of 60 good ones"),
+        (failing(standing((27, 0, 1, 10)), "yes", 2), 'its "no" was right 10 of 10 times'),
+        (failing(standing((30, 0, 0, 0)), "no", 12), "12 samples without a yes or no from it count as wrong."),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_reply_that_was_no_verdict_is_never_called_one(case: Standing, said: str) -> None:
+    assert said in judge_words(case).sentence
+
+
+def test_failed_replies_do_not_read_as_swapped_labels() -> None:
+    words = judge_words(failing(standing((0, 0, 0, 0)), "yes", 29))
+    assert "opposite" not in words.text
+
+
+def test_a_floor_that_labels_cannot_reach_promises_no_number_of_labels() -> None:
+    held = standing((60, 2, 3, 35))
+    found = assess(Rule(min_tpr=0.99), held.assessment.evidence)
+    assert (found.reasons, found.needed.labels) == (("tpr_floor",), None)
+    assert (
+        "The floor on bad answers caught is not shown to hold." in judge_words(Standing(held.summary, found)).sentence
+    )
+
+
+def test_no_judge_wins_a_comparison_by_abstaining() -> None:
+    # b answers only 26 easy ones of 52; counting its silence as wrong it is behind
+    answered = Comparison.from_counts([10, 0, 3, 0, 0, 3, 0, 10])
+    strict = Comparison.from_counts([10, 13, 3, 0, 0, 3, 13, 10])
+    words = comparison_words(answered, "plain", "abstains", strict=strict)
+    assert words.sentence.startswith("abstains agrees with you more than plain")
+    assert words.sentence.endswith("With 26 missing answers counted as wrong, plain is ahead.")
+    assert words.next == "read the replies that were no verdict before choosing."

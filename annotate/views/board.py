@@ -29,9 +29,8 @@ def page() -> None:
         parts.no_samples()
         return
     _invitation(store, annotator)
-    undecided: list[str] = []
     for name in criteria:
-        board = boards.board(store, name)
+        board = boards.board(store, name, viewer=annotator)
         with st.container(key=f"criterion-{name}"):
             st.subheader(BUILT_IN[name].title, anchor=False)
             st.caption(BUILT_IN[name].question)
@@ -46,10 +45,15 @@ def page() -> None:
                 )
             for standing in board.standings:
                 _judge(standing)
-            undecided += registry.undecided(store, board.standings)
     if project.role == GUEST:
         parts.own_project()
-    parts.next_step(board_next(labelled=bool(store.labelled_criteria()), judged=bool(store.judges()), open_=undecided))
+    parts.next_step(
+        board_next(
+            labelled=bool(store.labelled_criteria()),
+            judged=bool(store.judges()),
+            open_=registry.undecided(store, criteria),
+        )
+    )
 
 
 def _invitation(store: Store, annotator: str) -> None:

@@ -28,7 +28,7 @@ def page() -> None:
         parts.next_step("run a second prompt version: judge-calibration judge PROMPT --model MODEL")
         return
     criterion = parts.choose_criterion(criteria)
-    board = boards.board(store, criterion)
+    board = boards.board(store, criterion, viewer=project.annotator)
     left, right = st.columns(2, gap="large")
     with left:
         first = parts.choose_standing(board.standings, "First judge", key="a").summary
@@ -41,8 +41,10 @@ def page() -> None:
 
 
 def _result(project: session.Project, a: Summary, b: Summary) -> None:
-    comparison, excluded, flips = disagreements.compare(a, b)
-    words = comparison_words(comparison, a.short_name, b.short_name, a.people)
+    found = disagreements.compare(a, b)
+    comparison = found.answered
+    first, second = disagreements.names(a, b)
+    words = comparison_words(comparison, first, second, a.people, found.strict)
     parts.sentence(words, key="comparison")
     with st.container(horizontal=True, gap="small"):
         parts.kind_badge(a.judge.kind)
@@ -50,8 +52,8 @@ def _result(project: session.Project, a: Summary, b: Summary) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         lines = [
-            f"kappa of {a.short_name}: {figure(comparison.kappa_a())}",
-            f"kappa of {b.short_name}: {figure(comparison.kappa_b())}",
+            f"kappa of {first}: {figure(comparison.kappa_a())}",
+            f"kappa of {second}: {figure(comparison.kappa_b())}",
             f"difference (first minus second): {figure(comparison.kappa_difference())}",
         ]
         parts.lines(lines)
@@ -63,31 +65,33 @@ def _result(project: session.Project, a: Summary, b: Summary) -> None:
             f"accuracy difference: {figure(comparison.accuracy_difference())}",
         ]
         parts.lines(lines)
-    parts.small(f"n {comparison.n}, left out {sum(excluded.values())}.", key="n")
+    parts.small(f"n {comparison.n}, left out {sum(found.excluded.values())}.", key="n")
     if a.prompt is not None and b.prompt is not None:
         with st.expander("What changed in the prompt"):
             before, after = (f"{p.system}\n{p.user}".splitlines() for p in (a.prompt, b.prompt))
             changed = difflib.unified_diff(before, after, a.prompt.label, b.prompt.label, lineterm="")
             st.code("\n".join(changed) or "nothing", language="diff", wrap_lines=True)
-    _flips(project, a, b, flips)
+    _flips(project, a, b, found)
 
 
-def _flips(project: session.Project, a: Summary, b: Summary, flips: dict[str, list[str]]) -> None:
+def _flips(project: session.Project, a: Summary, b: Summary, found: disagreements.Compared) -> None:
     """The flipped verdicts with both reasons, after saying what looking reveals."""
-    shown = [*flips["repaired"], *flips["broken"]]
+    shown = found.flips
     if not shown:
         st.text("No verdict changed from right to wrong or back.")
         return
     store, annotator = project.store, project.annotator
-    if not set(shown) <= store.shown(annotator):
-        st.text(reveal_words(len(a.pairs.answered), disagreements.fresh_left(store, b)))
+    both = [pair for pair in a.pairs.answered if pair.sample in {other.sample for other in b.pairs.answered}]
+    if not all(disagreements.recorded(store, annotator, summary, both) for summary in (a, b)):
+        st.text(reveal_words(disagreements.newly_revealed(a), disagreements.fresh_left(store, b)))
         if st.button(f"Show the {len(shown)} flips", key="show-flips", type="primary"):
-            disagreements.reveal_comparison(store, a, b, flips, annotator)
+            disagreements.reveal_comparison(store, a, b, found, annotator)
             st.rerun()
         return
+    disagreements.reveal_comparison(store, a, b, found, annotator)
     of_a, of_b = ({pair.sample: pair for pair in summary.pairs.answered} for summary in (a, b))
     samples = {sample.id: sample for sample in store.samples(shown)}
-    for kind, ids in flips.items():
+    for kind, ids in (("repaired", found.repaired), ("broken", found.broken)):
         for sample in ids:
             with st.container(border=True):
                 st.badge(kind, color="green" if kind == "repaired" else "red")

@@ -31,7 +31,7 @@ def page() -> None:
         return
     criterion = parts.choose_criterion(criteria)
     whose = session.address("whose", store.annotators())
-    board = boards.board(store, criterion, annotators=[whose] if whose else None)
+    board = boards.board(store, criterion, annotators=[whose] if whose else None, viewer=project.annotator)
     if not board.standings:
         parts.next_step("run a judge: judge-calibration judge PROMPT --model MODEL")
         return
@@ -52,7 +52,9 @@ def _cell(standing: Standing) -> tuple[str | None, str | None]:
     left, right = st.columns(2, gap="large")
     with right:
         human = st.segmented_control("Human said", VALUES, key="human", bind="query-params")
-        verdict = st.segmented_control("Judge said", VALUES, key="verdict", bind="query-params")
+        verdict = st.segmented_control(
+            "Judge said", (*VALUES, disagreements.NO_VERDICT), key="verdict", bind="query-params"
+        )
         table = standing.summary.confusion
         lines = [
             f"human yes: judge yes {table.a}, judge no {table.b} (too strict)",
@@ -76,11 +78,12 @@ def _agreed_to_look(project: session.Project, standing: Standing, pairs: Sequenc
     """Say first what looking reveals; recorded before anything is shown. Asked once for each judge."""
     store, annotator, summary = project.store, project.annotator, standing.summary
     shown = store.shown(annotator)
-    blind = disagreements.not_labelled_by(store, annotator, summary.criterion, pairs)
-    if all(pair.sample in shown for pair in pairs):
+    unseen = [pair for pair in pairs if pair.sample not in shown]
+    blind = disagreements.not_labelled_by(store, annotator, summary.criterion, unseen)
+    if not blind and disagreements.recorded(store, annotator, summary, summary.pairs.all):
         disagreements.reveal_cell(store, summary, pairs, annotator)
         return True
-    st.text(reveal_words(len(summary.pairs.all), disagreements.fresh_left(store, summary)))
+    st.text(reveal_words(disagreements.newly_revealed(summary), disagreements.fresh_left(store, summary)))
     if blind:
         st.text(audit_words(blind))
     if st.button("Show them", key="show", type="primary"):

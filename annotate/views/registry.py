@@ -19,17 +19,15 @@ def page() -> None:
         "Registry", "Which judges passed, which failed, which have not enough evidence yet, and on what that rests."
     )
     criteria = boards.criteria_in_use(store)
-    entries = registry.entries(store)
+    criterion = parts.choose_criterion(criteria) if criteria else ""
+    entries = registry.entries(store, criterion, viewer=project.annotator) if criteria else []
     if not entries:
         st.text("No judge yet.")
         parts.next_step("run a judge: judge-calibration judge PROMPT --model MODEL")
         return
-    criterion = parts.choose_criterion(criteria)
-    entries = [entry for entry in entries if entry.judge.criterion == criterion]
     if st.button("Decide now", type="primary", key="decide", help="Decides on fresh labels and records it."):
-        board = boards.board(store, criterion)
-        for standing in board.standings:
-            registry.decide(store, standing, who=project.annotator)
+        for entry in entries:
+            registry.decide(store, entry.standing, who=project.annotator)
         st.rerun()
     for entry in entries:
         _entry(entry)

@@ -31,11 +31,12 @@ def standings(
     if judge is not None:
         found = [standing for standing in found if standing.summary.judge.digest == judge.digest]
     if not found:
-        raise InputError(_nothing(store))
+        raise InputError(_nothing(store, criterion))
     return found
 
 
-def _nothing(store: Store) -> str:
+def _nothing(store: Store, criterion: str | None) -> str:
     if not store.sample_count():
         return "no samples yet; run `judge-calibration import FILE`"
-    return "no judge has given a verdict yet; run `judge-calibration judge PROMPT --model MODEL`"
+    on = "" if criterion is None else f" on `{criterion}`"
+    return f"no judge has given a verdict{on} yet; run `judge-calibration judge PROMPT --model MODEL`"

@@ -9,6 +9,7 @@ import click
 
 from calibration.cli.options import db_option, json_option, open_store, print_json
 from calibration.errors import InputError
+from calibration.person import login_name
 
 if TYPE_CHECKING:
     from calibration.store import Store
@@ -26,11 +27,17 @@ def command(judges: tuple[str, ...], criterion: str | None, as_json: bool, db: s
     A prompt version alone (correct-v1) is enough when one judge was made from it.
     """
     from calibration.board import board
+    from calibration.criteria import criterion_named
 
     if len(judges) < 2:
         raise InputError("name two judges or more: compare A B")
+    if criterion is not None:
+        criterion_named(criterion)
     store = open_store(db)
-    records = [_find(store, name, criterion) for name in judges]
+    records = [store.find_judge(name, criterion) for name in judges]
+    for number, record in enumerate(records):
+        if record in records[:number]:
+            raise InputError(f"{judges[number]!r} is named twice: it is {record.name}; compare it with another judge")
     names = {record.criterion for record in records}
     if len(names) > 1:
         raise InputError(
@@ -47,37 +54,35 @@ def command(judges: tuple[str, ...], criterion: str | None, as_json: bool, db: s
         click.echo("\n".join(lines) + "\n")
 
 
-def _find(store: Store, name: str, criterion: str | None) -> Any:
-    """By the judge's name, or by the prompt version when that is unique."""
-    versions = [judge for judge in store.judges(criterion) if judge.name.split("@")[0] == name]
-    return versions[0] if len(versions) == 1 else store.find_judge(name, criterion)
-
-
 def _one(store: Store, a: Summary, b: Summary) -> tuple[dict[str, Any], list[str]]:
-    from calibration.disagreements import compare, reveal_comparison
+    from calibration.disagreements import compare, names, reveal_comparison
     from calibration.wording import comparison_words
 
-    comparison, excluded, flips = compare(a, b)
-    words = comparison_words(comparison, a.short_name, b.short_name, a.people)
-    reveal_comparison(store, a, b, flips)
+    found = compare(a, b)
+    comparison, (first, second) = found.answered, names(a, b)
+    words = comparison_words(comparison, first, second, a.people, found.strict)
+    reveal_comparison(store, a, b, found, login_name())
     result = {
         "criterion": a.criterion,
         "a": a.judge.name,
         "b": b.judge.name,
         "n": comparison.n,
-        "excluded": excluded,
+        "excluded": found.excluded,
         "kappa_a": comparison.kappa_a().as_json(),
         "kappa_b": comparison.kappa_b().as_json(),
         "kappa_difference": comparison.kappa_difference().as_json(),
         "accuracy_difference": comparison.accuracy_difference().as_json(),
         "mcnemar": comparison.mcnemar().as_json(),
-        "flips": [*flips["repaired"], *flips["broken"]],
-        "repaired": flips["repaired"],
-        "broken": flips["broken"],
+        "strict": {"n": found.strict.n, "kappa_difference": found.strict.kappa_difference().as_json()},
+        "labels_to_tell_apart": comparison.labels_to_tell_apart().labels,
+        "flips": found.flips,
+        "repaired": found.repaired,
+        "broken": found.broken,
         "sentence": words.sentence,
         "next": words.next,
     }
-    lines = [f"  {b.short_name} {kind}: {', '.join(flips[kind]) or 'none'}" for kind in ("repaired", "broken")]
-    left = sum(excluded.values())
+    flips = {"repaired": found.repaired, "broken": found.broken}
+    lines = [f"  {second} {kind}: {', '.join(samples) or 'none'}" for kind, samples in flips.items()]
+    left = sum(found.excluded.values())
     lines.append(f"  n {comparison.n}, left out {left}. The labels behind this list count as seen for later prompts.")
     return result, lines

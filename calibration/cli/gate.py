@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from calibration.cli.options import db_option, json_option, open_store, print_json
 from calibration.errors import InputError
+from calibration.person import login_name
 from calibration.records import Outcome
 
 if TYPE_CHECKING:
@@ -66,10 +66,11 @@ def command(
 
 
 def _decide(store: Store, standing: Standing) -> dict[str, Any]:
-    from calibration.registry import decide
+    from calibration.registry import decide, settled
     from calibration.wording import judge_words
 
-    decision = decide(store, standing, who=getpass.getuser())
+    standing = settled(standing)
+    decision = decide(store, standing, who=login_name())
     words = judge_words(standing)
     return as_json_object(decision) | {"sentence": words.sentence, "next": words.next}
 
@@ -105,8 +106,11 @@ def _show(result: dict[str, Any]) -> None:
 
 
 def _verify(store: Store, judge_name: str | None, criterion: str | None, as_json: bool) -> int:
+    from calibration.criteria import criterion_named
     from calibration.registry import verify
 
+    if criterion is not None:
+        criterion_named(criterion)
     key = store.find_judge(judge_name, criterion).digest if judge_name else None
     decisions = store.decisions(judge=key, criterion=criterion)
     if not decisions:

@@ -15,11 +15,15 @@ from calibration.cli.options import db_option, json_option, open_store, print_js
 @db_option
 def command(criterion: str | None, as_json: bool, db: str) -> None:
     """Every judge with its status (draft until it is decided) and its decisions, oldest first."""
+    from calibration.board import criteria_in_use
     from calibration.cli.gate import as_json_object
+    from calibration.criteria import criterion_named
     from calibration.registry import entries
 
+    store = open_store(db)
+    names = criteria_in_use(store) if criterion is None else [criterion_named(criterion).name]
     rows: list[dict[str, Any]] = []
-    for entry in entries(open_store(db), criterion):
+    for entry in (entry for name in names for entry in entries(store, name)):
         rows.append(
             {
                 "judge": entry.judge.name,

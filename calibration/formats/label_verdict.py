@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from calibration.criteria import BUILT_IN, Criterion
@@ -12,6 +13,7 @@ from calibration.formats.strict_json import NotJson, loads
 from calibration.formats.text import why_refused
 from calibration.formats.values import NotAValue, is_nothing, read_value
 from calibration.records import Label, LabelStatus, Mode, Reveal, Verdict, VerdictStatus
+from calibration.store import as_stored
 from calibration.store.batch import LabelEntry, RawEntry, RevealEntry, VerdictEntry
 
 IMPORTED = "imported"
@@ -95,6 +97,19 @@ class Record:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise self.refuse(key, f"{key} must be a number, not {value!r}")
         return value
+
+    def moment(self, key: str) -> str | None:
+        """A time in UTC as the store writes it, or None; without an offset it is UTC."""
+        text = self.optional(key)
+        if text is None:
+            return None
+        try:
+            found = datetime.fromisoformat(text)
+            found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        except (ValueError, OverflowError):
+            message = f"{key} must be a time such as 2026-01-31T09:30:00+00:00, not {text!r}"
+            raise self.refuse(key, message) from None
+        return as_stored(found)
 
     def count(self, key: str) -> int:
         """A whole number from 0 on, 0 when it is missing."""
@@ -195,7 +210,7 @@ def read_reveal(raw: RawEntry, record: Record, sample: str) -> RevealEntry:
         annotator=record.optional("annotator"),
         judge=record.optional("judge"),
         how=record.text("how", IMPORTED),
-        time=record.optional("time"),
+        time=record.moment("time"),
     )
     return RevealEntry(raw.place, reveal)
 

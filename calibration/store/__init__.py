@@ -15,12 +15,17 @@ from calibration.store.runs import Runs
 from calibration.store.samples import Samples
 from calibration.store.schema import migrate
 
-__all__ = ["Store", "utc_now"]
+__all__ = ["Store", "as_stored", "utc_now"]
 
 
 def utc_now() -> str:
-    """The time in UTC as ISO 8601 with microseconds, so that texts sort as times do."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
+    """The time now, as the store writes it."""
+    return as_stored(datetime.now(UTC))
+
+
+def as_stored(time: datetime) -> str:
+    """A time in UTC as ISO 8601 with microseconds, so that texts sort as times do."""
+    return time.isoformat(timespec="microseconds")
 
 
 class Store(Samples, Labels, Assignments, Reveals, Runs, Decisions):

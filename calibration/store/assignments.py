@@ -61,6 +61,10 @@ class Assignments(Connected):
 
         One position holds all criteria of a sample. The order is random for each annotator and fixed by the seed.
         """
+        with self.reading() as db:
+            known = one(db, "SELECT 1 FROM annotators WHERE id = ?", [annotator]) is not None
+            if known and not self._unassigned(db, annotator, criteria):
+                return
         with self.writing() as db:
             ensure_annotator(db, annotator, role=role)
             missing = self._unassigned(db, annotator, criteria)

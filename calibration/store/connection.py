@@ -15,6 +15,8 @@ from sqlite_utils import Database
 from calibration.errors import StoreError
 
 BUSY_SECONDS = 30.0
+MIGRATION_SET = "judge-calibration"
+"""The name of our migrations: a database with tables but without them is of another program."""
 TRANSLATIONS = (
     ("database or disk is full", "the disk is full; free some space and try again, nothing was half-written"),
     ("locked", "the database is locked by another program; close it and try again"),
@@ -34,15 +36,23 @@ def explain(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 @contextmanager
-def connect(path: Path, *, synchronous: str = "FULL") -> Iterator[Database]:
-    """A connection with the store's settings, closed at the end. Errors come out as StoreError."""
+def _private_files() -> Iterator[None]:
+    """Files made inside can be read by their owner only."""
     before = os.umask(0o077)
     try:
-        conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-    except sqlite3.Error as error:
-        raise explain(error, path) from error
+        yield
     finally:
         os.umask(before)
+
+
+@contextmanager
+def connect(path: Path, *, synchronous: str = "FULL") -> Iterator[Database]:
+    """A connection with the store's settings, closed at the end. Errors come out as StoreError."""
+    try:
+        with _private_files():
+            conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
     try:
         _configure(conn, path, synchronous)
         yield Database(conn, execute_plugins=False)
@@ -55,12 +65,24 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Iterator[Database]:
 
 
 def _configure(conn: sqlite3.Connection, path: Path, synchronous: str) -> None:
+    if _foreign(conn):
+        conn.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+        raise StoreError(f"{path}: a database of another program; name another file with --db")
     if _write_ahead(conn) != "wal":
         raise StoreError(f"{path}: this disk does not support the write-ahead log; keep the database on a local disk")
     conn.execute(f"PRAGMA synchronous={synchronous}")
     conn.execute("PRAGMA foreign_keys=ON")
     conn.execute("PRAGMA trusted_schema=OFF")
     conn.execute("PRAGMA recursive_triggers=ON")
+
+
+def _foreign(conn: sqlite3.Connection) -> bool:
+    """Whether another program made the tables. Looked at first: the write-ahead log would change its file."""
+    tables = {row[0] for row in conn.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
+    if "_sqlite_migrations" not in tables:
+        return bool(tables)
+    sql = "SELECT 1 FROM _sqlite_migrations WHERE migration_set = ? LIMIT 1"
+    return conn.execute(sql, [MIGRATION_SET]).fetchone() is None
 
 
 def _write_ahead(conn: sqlite3.Connection) -> str:
@@ -102,6 +124,12 @@ def one(db: Database, sql: str, bound: Sequence[Any] = ()) -> dict[str, Any] | N
 def change(db: Database, sql: str, bound: Sequence[Any] = ()) -> None:
     """Run one statement that is no query: the few updates of a run's state, and pragmas."""
     db.conn.execute(sql, bound)
+
+
+def back_up(db: Database, target: Path) -> None:
+    """A copy in one file that only its owner can read."""
+    with _private_files():
+        change(db, "VACUUM INTO ?", [str(target)])
 
 
 def integrity(db: Database) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -208,8 +209,6 @@ class Labels(Connected):
 def _current_labels(
     db: Database, criterion: str, annotators: Sequence[str] | None, modes: Sequence[str], *, guests: bool = False
 ) -> list[Label]:
-    import json
-
     where = "l.criterion = ? AND l.mode IN (SELECT value FROM json_each(?))"
     bound: list[Any] = [criterion, json.dumps([str(mode) for mode in modes])]
     if annotators is not None:

@@ -108,11 +108,6 @@ class Prompts(Connected):
         found = [p for p in self.prompts() if p.label == label or (len(label) >= 6 and p.digest.startswith(label))]
         return found[0] if found else None
 
-    def add_judge(self, judge: Judge) -> str:
-        """Store a judge unless it is there; returns its digest."""
-        with self.writing() as db:
-            return ensure_judge(db, judge, self.now())
-
     def judges(self, criterion: str | None = None) -> list[Judge]:
         """Judges in order of arrival, of one criterion or of all."""
         where, bound = ("WHERE criterion = ?", [criterion]) if criterion is not None else ("", [])
@@ -120,22 +115,25 @@ class Prompts(Connected):
             return [row_judge(row) for row in db.query(f"SELECT * FROM judges {where} ORDER BY rowid", bound)]
 
     def find_judge(self, name: str, criterion: str | None = None) -> Judge:
-        """The judge named `PROMPT-vN@MODEL` or by 6 or more hex digits of its digest.
+        """The judge named `PROMPT-vN@MODEL`, by `PROMPT-vN` alone, or by 6 or more hex digits of its digest.
 
-        Raises InputError that lists the known ones, or the two that a name fits.
+        Raises InputError that lists the known ones, or all that a name fits.
         """
         known = self.judges(criterion)
         found = [judge for judge in known if name in (judge.name, judge.digest)]
+        if not found:
+            found = [judge for judge in known if judge.name.split("@")[0] == name]
         if not found and len(name) >= 6:
             found = [judge for judge in known if judge.digest.startswith(name.lower())]
         if len(found) == 1:
             return found[0]
         if found:
-            both = ", ".join(f"{judge.name} ({judge.digest[:12]})" for judge in found)
-            raise InputError(f"{name!r} fits {len(found)} judges: {both}; use the digest")
+            fitting = ", ".join(f"{judge.name} ({judge.digest[:12]})" for judge in found)
+            raise InputError(f"{name!r} fits {len(found)} judges: {fitting}; use the whole name or the digest")
         if not known:
+            on = "" if criterion is None else f" on `{criterion}`"
             raise InputError(
-                f"no judge named {name!r}: no judge has given a verdict yet; run `judge` or `import` first"
+                f"no judge named {name!r}: no judge has given a verdict{on} yet; run `judge` or `import` first"
             )
         raise InputError(f"no judge named {name!r}; known: {', '.join(judge.name for judge in known)}")
 

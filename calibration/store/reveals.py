@@ -20,13 +20,17 @@ def shown_to(db: Database, annotator: str, sample: str) -> bool:
 
 
 def insert_reveal(db: Database, reveal: Reveal, time: str) -> bool:
-    """Record one reveal inside the caller's write transaction; False when it is recorded already."""
+    """Record one reveal inside the caller's write transaction, `time` being now; False when it is recorded already.
+
+    It was never later than now; the same reveal at an earlier time is recorded beside the later one.
+    """
     key = [reveal.annotator, reveal.sample, reveal.criterion, reveal.judge, reveal.how]
-    sql = "SELECT 1 FROM reveals WHERE annotator IS ? AND sample = ? AND criterion = ? AND judge IS ? AND how = ?"
-    if one(db, sql, key) is not None:
+    when = min(reveal.time or time, time)
+    same = "annotator IS ? AND sample = ? AND criterion = ? AND judge IS ? AND how = ?"
+    if one(db, f"SELECT 1 FROM reveals WHERE {same} AND time <= ?", [*key, when]) is not None:
         return False
     names = ("annotator", "sample", "criterion", "judge", "how")
-    db.table("reveals").insert(dict(zip(names, key, strict=True)) | {"time": reveal.time or time})
+    db.table("reveals").insert(dict(zip(names, key, strict=True)) | {"time": when})
     return True
 
 
@@ -34,7 +38,7 @@ class Reveals(Connected):
     """Queries on reveals."""
 
     def reveal(self, reveals: Iterable[Reveal]) -> int:
-        """Record reveals before anything is shown; one that is recorded already is left. Returns how many are new."""
+        """Record reveals before anything is shown; one that is recorded as early is left. Returns how many are new."""
         with self.writing() as db:
             return sum(insert_reveal(db, reveal, self.now()) for reveal in reveals)
 

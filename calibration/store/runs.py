@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from calibration.records import Judge, Reply, Verdict, VerdictSet
+from calibration.records import Judge, JudgeKind, Reply, Verdict, VerdictSet
 from calibration.store.connection import change, connect, immediate, one
 from calibration.store.prompts import Prompts, ensure_judge
 from calibration.store.rows import row_reply, row_verdict, to_json, verdict_row
@@ -236,11 +236,14 @@ class Runs(Prompts):
             counts = one(db, sql, [key, criterion]) or {}
             sql = "SELECT examples FROM prompt_names WHERE digest = ?"
             shown = [key for row in db.query(sql, [found.prompt]) for key in json.loads(row["examples"])]
+            arrived, tried = _tries(db, found, criterion)
         return VerdictSet(
             judge=found,
             verdicts=tuple(rows),
             registered_at=self.registered_at(found),
             examples=tuple(shown),
+            arrived=arrived,
+            tried=tried,
             asked=counts["asked"],
             answered=counts["answered"],
         )
@@ -256,13 +259,20 @@ class Runs(Prompts):
             for row in db.query(sql):
                 yield row_verdict(row, row["judge_name"]), row["run_name"], row["body"]
 
-    def sample_verdicts(self, sample: str, criterion: str) -> list[tuple[Judge, Verdict]]:
-        """What every judge says now about one sample."""
-        known = {judge.digest: judge for judge in self.judges(criterion)}
-        sql = "SELECT * FROM current_verdicts WHERE sample = ? AND criterion = ? AND part = '' AND repeat = 0"
-        with self.reading() as db:
-            rows = list(db.query(sql, [sample, criterion]))
-        return [(known[row["judge"]], row_verdict(row, known[row["judge"]].name)) for row in rows]
+
+def _tries(db: Database, judge: Judge, criterion: str) -> tuple[dict[int, str], tuple[frozenset[str], ...]]:
+    """When each run of a judge without a known prompt was stored, and the labelled samples of each."""
+    if judge.kind != JudgeKind.IMPORTED:
+        return {}, ()
+    times = {row["id"]: row["time"] for row in db.query("SELECT id, time FROM runs WHERE judge = ?", [judge.digest])}
+    sql = (
+        "SELECT v.run, v.sample FROM verdicts v JOIN runs r ON r.id = v.run WHERE r.judge = ? AND v.criterion = ? "
+        "AND v.sample IN (SELECT sample FROM labels WHERE criterion = ?)"
+    )
+    samples: dict[int, set[str]] = {}
+    for row in db.query(sql, [judge.digest, criterion, criterion]):
+        samples.setdefault(row["run"], set()).add(row["sample"])
+    return times, tuple(frozenset(found) for found in samples.values())
 
 
 def _run(db: Database, number: int) -> Run:

@@ -75,10 +75,9 @@ class Samples(Connected):
     def iter_samples(self, ids: Iterable[str] | None = None) -> Iterator[Sample]:
         """The same, one at a time."""
         with self.reading() as db:
-            relevant: dict[str, list[str]] = {}
-            for row in db.query("SELECT sample, context FROM relevant ORDER BY rowid"):
-                relevant.setdefault(row["sample"], []).append(row["context"])
-            for row in _current(db, ids):
+            wanted = None if ids is None else to_json(list(dict.fromkeys(ids)))
+            relevant = _relevant(db, wanted)
+            for row in _current(db, wanted):
                 yield row_sample(row, tuple(relevant.get(row["id"], ())))
 
     def revisions(self, key: str) -> list[Sample]:
@@ -118,10 +117,20 @@ def count_samples(db: Database) -> int:
     return int(next(iter(db.query("SELECT count(DISTINCT id) AS n FROM samples")))["n"])
 
 
-def _current(db: Database, ids: Iterable[str] | None) -> Iterator[dict[str, Any]]:
-    if ids is None:
-        yield from db.query("SELECT * FROM current_samples ORDER BY arrival")
-        return
-    wanted = to_json(list(dict.fromkeys(ids)))
-    sql = "SELECT * FROM current_samples WHERE id IN (SELECT value FROM json_each(?)) ORDER BY arrival"
-    yield from db.query(sql, [wanted])
+def _current(db: Database, wanted: str | None) -> Iterator[dict[str, Any]]:
+    """The current samples, of all or of the ids in a JSON list."""
+    where, bound = _among("id", wanted)
+    yield from db.query(f"SELECT * FROM current_samples {where} ORDER BY arrival", bound)
+
+
+def _relevant(db: Database, wanted: str | None) -> dict[str, list[str]]:
+    """The relevant ids by sample, of the same ones."""
+    where, bound = _among("sample", wanted)
+    found: dict[str, list[str]] = {}
+    for row in db.query(f"SELECT sample, context FROM relevant {where} ORDER BY rowid", bound):
+        found.setdefault(row["sample"], []).append(row["context"])
+    return found
+
+
+def _among(column: str, wanted: str | None) -> tuple[str, list[str]]:
+    return ("", []) if wanted is None else (f"WHERE {column} IN (SELECT value FROM json_each(?))", [wanted])

@@ -8,9 +8,9 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from calibration.errors import StoreError
-from calibration.store.connection import change, connect, immediate, integrity, run_script
+from calibration.store.connection import MIGRATION_SET, back_up, connect, immediate, integrity, run_script
 
-migrations = Migrations("judge-calibration")
+migrations = Migrations(MIGRATION_SET)
 
 TABLES = """
 CREATE TABLE sources (
@@ -175,7 +175,7 @@ def migrate(path: Path) -> None:
         if db.table_names():
             backup = path.with_name(f"{path.name}.before-{migrations.pending(db)[-1].name}")
             if not backup.exists():
-                change(db, "VACUUM INTO ?", [str(backup)])
+                back_up(db, backup)
         with immediate(db):
             if _pending(db, path):
                 migrations.apply(db)
@@ -188,7 +188,4 @@ def _pending(db: Database, path: Path) -> bool:
     newer = [migration.name for migration in migrations.applied(db) if migration.name not in known]
     if newer:
         raise StoreError(f"{path}: written by a newer version ({newer[-1]}); upgrade judge-calibration")
-    foreign = db.table_names() and "_sqlite_migrations" not in db.table_names()
-    if foreign:
-        raise StoreError(f"{path}: a database of another program; name another file with --db")
     return bool(migrations.pending(db))

@@ -7,8 +7,32 @@ from calibration.phrases import counted, number, signed
 from calibration.wording.words import Words
 
 
-def comparison_words(comparison: Comparison, a: str, b: str, people: str = "you") -> Words:
-    """Which of two judges agrees more with the labels, or that these labels cannot tell."""
+def comparison_words(
+    comparison: Comparison, a: str, b: str, people: str = "you", strict: Comparison | None = None
+) -> Words:
+    """Which of two judges agrees more with the labels, or that these labels cannot tell.
+
+    `strict` is the comparison in which no answer counts as wrong; where it names another winner, that is said, so
+    that no judge wins by abstaining.
+    """
+    words = _words(comparison, a, b, people)
+    if strict is None or strict.n == comparison.n or ahead(strict) == ahead(comparison):
+        return words
+    winner = {1: f"{a} is ahead", -1: f"{b} is ahead", 0: "neither is shown to be ahead"}[ahead(strict)]
+    missing = strict.n - comparison.n
+    sentence = f"{words.sentence} With {counted(missing, 'missing answer')} counted as wrong, {winner}."
+    return Words(sentence, "read the replies that were no verdict before choosing.")
+
+
+def ahead(comparison: Comparison) -> int:
+    """1 when the first judge is shown to agree more, -1 when the second is, 0 when neither."""
+    found = comparison.kappa_difference().interval()
+    if found is None:
+        return 0
+    return 1 if found.low > 0 else -1 if found.high < 0 else 0
+
+
+def _words(comparison: Comparison, a: str, b: str, people: str) -> Words:
     if comparison.n == 0:
         return Words(f"{a} and {b} share no labelled sample that both answered.", "run both on the same samples.")
     difference = comparison.kappa_difference()
@@ -17,14 +41,18 @@ def comparison_words(comparison: Comparison, a: str, b: str, people: str = "you"
     flips = counts_of.only_a_right + counts_of.only_b_right
     if difference.value is None or found is None:
         sentence = f"No kappa for one of {a} and {b} on these {comparison.n} samples, so they cannot be compared by it."
-        return Words(sentence, "label bad answers too.")
-    first_ahead = found.low > 0
-    if not first_ahead and found.high >= 0:
+        missing = "good" if comparison.confusion_a.human_yes == 0 else "bad"
+        return Words(sentence, f"label {missing} answers too.")
+    first_ahead = ahead(comparison) == 1
+    if ahead(comparison) == 0:
         repaired, broken = counts_of.only_b_right, counts_of.only_a_right
         sentence = (
             f"These {comparison.n} labels cannot tell {a} and {b} apart: {signed(0 - difference.value)} "
             f"({signed(-found.high)} to {signed(-found.low)}). {b} repaired {repaired} and broke {broken}."
         )
+        needed = comparison.labels_to_tell_apart().labels
+        if needed is not None:
+            sentence += f" About {counted(needed, 'more label')} might tell them apart."
         then = f"keep the simpler or cheaper one, or read the {flips} flips." if flips else "keep the cheaper one."
         return Words(sentence, then)
     better, worse = (a, b) if first_ahead else (b, a)

@@ -69,7 +69,5 @@ def labelled_words(total: int, bad: Mapping[str, int], *, judged: bool) -> Words
 
 def reveal_words(list_size: int, fresh_left: int) -> str:
     """Said before a list is shown that helps to write the next prompt."""
-    return (
-        f"This list reveals {counted(list_size, 'label')}. Fresh for your next prompt: {fresh_left}. "
-        "Prompts registered until now keep all."
-    )
+    reveals = f"This list reveals {counted(list_size, 'label')}." if list_size else "This list reveals no new label."
+    return f"{reveals} Fresh for your next prompt: {fresh_left}. Prompts registered until now keep what they had."

@@ -5,7 +5,7 @@ Plain words first, numbers second. `people` is who labelled: "you", or "the auth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from calibration.agreement import Confusion
 from calibration.gate import Assessment, Standing
@@ -47,12 +47,12 @@ def _say(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
     if "errors_left" in assessment.reasons:
         return _errors(summary, assessment)
     if strict.n < VERY_FEW:
-        return _very_few(summary)
+        return _very_few(summary, assessment)
     if assessment.kappa.value is None:
         return _both_constant(summary, strict)
     if 0 in (strict.human_yes, strict.human_no):
         return _one_human_value(summary, strict)
-    if summary.fresh_confusion.n and 0 in (summary.fresh_confusion.judge_yes, summary.fresh_confusion.judge_no):
+    if _says_one_thing(summary.fresh_confusion):
         return _constant_judge(summary)
     cases: Mapping[str, Callable[[Summary, Assessment, Confusion], Words]] = {
         Outcome.PASSED: _passed,
@@ -64,9 +64,10 @@ def _say(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
 
 def _nothing(summary: Summary) -> Words:
     excluded = summary.pairs.excluded
-    if summary.n:
+    seen = len(summary.pairs.all)
+    if seen:
         sentence = (
-            f"{summary.short_name} was written after all {summary.n} of its labels had been compared with a judge; "
+            f"{summary.short_name} {_came(summary)} after all {seen} of its labels had been compared with a judge; "
             "none counts for it."
         )
         return Words(sentence, "label fresh samples.")
@@ -87,14 +88,18 @@ def _nothing(summary: Summary) -> Words:
 def _errors(summary: Summary, assessment: Assessment) -> Words:
     left = assessment.evidence.errors
     sentence = f"Not decided: {counted(left, 'call')} of {summary.short_name} {was(left)} never answered."
+    if summary.judge.kind == JudgeKind.IMPORTED:
+        return Words(sentence, "import its verdicts again when they are complete.")
     return Words(sentence, "run the same `judge` command again; it asks only what is missing.")
 
 
-def _very_few(summary: Summary) -> Words:
+def _very_few(summary: Summary, assessment: Assessment) -> Words:
     table = summary.fresh_confusion
     wrong = table.b + table.c
-    start = "You differ" if summary.people == "you" else "The author's labels differ"
+    start = "You differ" if summary.people == "you" else f"The labels of {summary.people} differ"
     sentence = f"{start} from {summary.short_name} on {wrong} of {table.n}. Too few for a figure."
+    if assessment.outcome == Outcome.FAILED:
+        sentence += " Enough to see that it does not agree: do not use it as a score."
     return Words(sentence, f"read the {wrong}." if wrong else f"label at least {30 - table.n} more.")
 
 
@@ -109,15 +114,16 @@ def _both_constant(summary: Summary, strict: Confusion) -> Words:
 
 
 def _one_human_value(summary: Summary, strict: Confusion) -> Words:
+    answered = summary.fresh_confusion
     eyes = "your eyes" if summary.people == "you" else f"{summary.people}'s eyes"
     if strict.human_no == 0:
         sentence = (
-            f"All {strict.n} answers were good in {eyes}; the judge rejected {strict.b}. Whether it catches bad ones "
+            f"All {strict.n} answers were good in {eyes}; the judge rejected {answered.b}. Whether it catches bad ones "
             "cannot be seen: there are 0 here."
         )
         return Words(sentence, "label at least 10 bad answers.")
     sentence = (
-        f"All {strict.n} answers were bad in {eyes}; the judge let through {strict.c}. Whether it accepts good ones "
+        f"All {strict.n} answers were bad in {eyes}; the judge let through {answered.c}. Whether it accepts good ones "
         "cannot be seen: there are 0 here."
     )
     return Words(sentence, "label at least 10 good answers.")
@@ -139,10 +145,11 @@ def _constant_judge(summary: Summary) -> Words:
 def _passed(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
     asked = summary.prompt is not None and summary.judge.model and summary.judge.kind == JudgeKind.LLM
     model = f" on {summary.judge.model}" if asked else ""
-    caught = f"It caught {strict.d} of {strict.human_no} bad answers ({percent(strict.tpr().interval())})"
+    answered = summary.fresh_confusion
+    caught = f"It caught {answered.d} of {answered.human_no} bad answers ({percent(answered.tpr().interval())})"
     sentence = (
         f"You can use {summary.short_name}{model} to score `{summary.criterion}` for answers like these. "
-        f"{agrees(summary, strict)}: {at_least(assessment)} {caught} and rejected {strict.b} of {strict.human_yes} "
+        f"{agrees(summary, strict)}: {at_least(assessment)} {caught} and rejected {answered.b} of {answered.human_yes} "
         "good ones."
     )
     if summary.judge.kind == JudgeKind.SCRIPTED:
@@ -160,7 +167,7 @@ def _failed(summary: Summary, assessment: Assessment, strict: Confusion) -> Word
         f"{number(assessment.kappa.value)}{most}; your threshold is {number(assessment.rule.min_kappa)}. "
         f"{leaning(summary.fresh_confusion)}"
     )
-    if "labels_may_be_swapped" in assessment.flags:
+    if "labels_may_be_swapped" in summary.fresh_confusion.kappa().flags:
         return Words(
             f"{sentence} It says the opposite more often than not.", 'check that "yes" means good on both sides.'
         )
@@ -168,29 +175,47 @@ def _failed(summary: Summary, assessment: Assessment, strict: Confusion) -> Word
 
 
 def _undecided(summary: Summary, assessment: Assessment, strict: Confusion) -> Words:
-    needed, interval = assessment.needed, assessment.interval
-    room = "" if interval is None else f"{number(interval.low)} to {number(interval.high)}"
+    answered, reasons = summary.fresh_confusion, assessment.reasons
     value, threshold = number(assessment.kappa.value), number(assessment.rule.min_kappa)
-    if needed.labels is not None:
+    low, high = (number(end) for end in _ends(assessment))
+    around = "interval_contains_threshold" in reasons
+    if assessment.needed.labels is not None:
+        room = f"with room for {low} to {high} around" if around else f"at least {low}, above"
         sentence = (
-            f"Not decided yet, and on course. {agrees(summary, strict)}: kappa {value}, with room for {room} around "
-            f"your {threshold}. {usable(strict)}{_floors(assessment)} To decide: about {needed.labels} more labels, "
-            f"about {needed.fails} of them bad answers."
+            f"Not decided yet, and on course. {agrees(summary, strict)}: kappa {value}, {room} your {threshold}."
+            f"{_few(strict, reasons)}{_floors(reasons)} {usable(answered)} To decide: about "
+            f"{counted(assessment.needed.labels, 'more label')}, about {assessment.needed.fails} of them bad answers."
         )
-        return Words(sentence, f"label about {needed.labels} {'fresh' if summary.seen else 'more'} samples.")
-    start = f"Not decided yet. {agrees(summary, strict)}: kappa {value}, room for {room}."
-    answered = summary.fresh_confusion
+        kind = "fresh" if summary.seen else "more"
+        return Words(sentence, f"label about {counted(assessment.needed.labels, f'{kind} sample')}.")
+    start = f"Not decided yet. {agrees(summary, strict)}: kappa {value}, room for {low} to {high}."
     start += f" {leaning(answered)}" if answered.b + answered.c else ""
-    if needed.reason == "more_than_500":
+    if assessment.needed.reason == "more_than_500":
         return Words(f"{start} More than 500 labels would be needed.", "improve the prompt first.")
+    if assessment.needed.reason == "floor_not_reached":
+        return Words(start + _floors(reasons), read(summary, differences(answered)))
     sentence = f"{start} More labels alone are unlikely to lift it over {threshold}: improve the prompt first."
     return Words(sentence, read(summary, differences(answered)))
 
 
-def _floors(assessment: Assessment) -> str:
-    missed = [name for name in ("tpr_floor", "tnr_floor") if name in assessment.reasons]
+def _ends(assessment: Assessment) -> tuple[float | None, float | None]:
+    found = assessment.interval
+    return (None, None) if found is None else (found.low, found.high)
+
+
+def _few(strict: Confusion, reasons: Sequence[str]) -> str:
+    """Which human value is too rare for a decision."""
+    said = {"few_human_no": (strict.human_no, "bad"), "few_human_yes": (strict.human_yes, "good")}
+    return "".join(
+        f" Only {n} {value} {plural(n, 'answer')} among the labels; a decision needs 10."
+        for reason, (n, value) in said.items()
+        if reason in reasons
+    )
+
+
+def _floors(reasons: Sequence[str]) -> str:
     said = {"tpr_floor": "bad answers caught", "tnr_floor": "good answers let through"}
-    return "".join(f" The floor on {said[name]} is not reached yet." for name in missed)
+    return "".join(f" The floor on {said[name]} is not shown to hold." for name in said if name in reasons)
 
 
 def _unanswered(summary: Summary) -> tuple[str, ...]:
@@ -204,9 +229,19 @@ def _seen(summary: Summary, strict: Confusion) -> tuple[str, ...]:
     if not summary.seen or strict.n == 0:
         return ()
     return (
-        f"{summary.short_name} was written after {summary.seen} of these {summary.n} labels had been compared with a "
-        f"judge; only {summary.fresh} count for it.",
+        f"{summary.short_name} {_came(summary)} after {summary.seen} of these {summary.n} labels had been compared "
+        f"with a judge; only {summary.fresh} count for it.",
     )
+
+
+def _came(summary: Summary) -> str:
+    """A prompt is written; of an imported judge only the import is known."""
+    return "was imported" if summary.judge.kind == JudgeKind.IMPORTED else "was written"
+
+
+def _says_one_thing(answered: Confusion) -> bool:
+    """One value for everything, and wrong about some of it."""
+    return (answered.judge_no == 0 and answered.c > 0) or (answered.judge_yes == 0 and answered.b > 0)
 
 
 def _tried(assessment: Assessment) -> tuple[str, ...]:
