@@ -210,20 +210,6 @@ def test_a_database_of_another_program_is_refused_and_no_byte_of_it_changes(tmp_
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_write_ahead_log_that_another_program_left_behind_stays(tmp_path: Path) -> None:
-    path = tmp_path / "other.db"
-    crash = (
-        "import os, sqlite3, sys; conn = sqlite3.connect(sys.argv[1]); conn.execute('PRAGMA journal_mode=WAL'); "
-        "conn.execute('CREATE TABLE things (id)'); os._exit(0)"
-    )
-    subprocess.run([sys.executable, "-c", crash, str(path)], check=True)
-    log = path.with_name("other.db-wal")
-    before = (path.read_bytes(), log.read_bytes())
-    with pytest.raises(StoreError, match="another program"):
-        Store(path)
-    assert (path.read_bytes(), log.read_bytes()) == before
-
-
 def test_a_backup_is_readable_by_its_owner_only(store: Store) -> None:
     target = store.path.with_name("a.db.before")
     before = os.umask(0o022)

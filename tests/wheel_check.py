@@ -10,6 +10,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -20,12 +21,13 @@ def main(command: str) -> None:
         port = free.getsockname()[1]
         free.close()
         demo = subprocess.Popen([command, "demo", "--no-browser", "--port", str(port)], cwd=folder)
+        db = Path(folder) / "judge-calibration-demo" / "demo.db"
         try:
             wait_for(f"http://127.0.0.1:{port}/_stcore/health")
+            until(db.exists, f"{db} was not made")
         finally:
             demo.terminate()
             demo.wait(20)
-        db = next(Path(folder).glob("judge-calibration-demo/*.db"))
         found = subprocess.run(
             [command, "agreement", "--json", "--db", str(db)], cwd=folder, capture_output=True, check=True, text=True
         )
@@ -35,17 +37,26 @@ def main(command: str) -> None:
     print(f"the wheel runs: {', '.join(judges)}")
 
 
-def wait_for(address: str, seconds: float = 60) -> None:
+def wait_for(address: str) -> None:
     """Until the server answers."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+
+    def answers() -> bool:
         try:
             with urllib.request.urlopen(address, timeout=2) as answer:
-                if answer.status == 200:
-                    return
+                return int(answer.status) == 200
         except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    sys.exit(f"{address} did not answer within {seconds} s")
+            return False
+
+    until(answers, f"{address} did not answer")
+
+
+def until(condition: Callable[[], bool], failure: str, seconds: float = 60) -> None:
+    """Wait for a condition, or end with what failed."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"{failure} within {seconds:.0f} s")
+        time.sleep(0.2)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,6 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Iterator[Database]:
 
 def _configure(conn: sqlite3.Connection, path: Path, synchronous: str) -> None:
     if _foreign(conn):
-        conn.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
         raise StoreError(f"{path}: a database of another program; name another file with --db")
     if _write_ahead(conn) != "wal":
         raise StoreError(f"{path}: this disk does not support the write-ahead log; keep the database on a local disk")
