@@ -79,6 +79,20 @@ def test_no_labels_at_all_is_not_enough_evidence(tmp_path: Path, capsys: pytest.
     assert run_command("gate", "bem", "--db", str(store.path)) == 3
 
 
+def test_the_gate_says_how_many_labels_are_missing_or_why_none_help(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for table, labels, fails, reason in (
+        ((27, 2, 1, 10), 70, 20, None),
+        ((25, 3, 4, 8), None, None, "estimate_not_above_threshold"),
+        ((34, 3, 0, 3), None, None, "more_than_500"),
+    ):
+        store = table_store(tmp_path / f"{table}.db", table)
+        run_command("gate", "bem", "--json", "--db", str(store.path))
+        found = shown(capsys)
+        assert (found["labels_needed"], found["fails_needed"], found["no_labels_needed"]) == (labels, fails, reason)
+
+
 def test_the_gate_of_a_criterion_exits_with_the_worst_outcome(tmp_path: Path) -> None:
     store = table_store(tmp_path / "a.db", (30, 0, 0, 30))
     assert run_command("gate", "--criterion", "correct", "--db", str(store.path)) == 0

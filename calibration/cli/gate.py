@@ -92,7 +92,9 @@ def as_json_object(decision: Decision) -> dict[str, Any]:
         "seen": record["data"]["seen"],
         "kappa_strict": record["statistic"],
         "flags": record["flags"],
-        "labels_needed": record["labels_needed"],
+        "labels_needed": record["labels_needed"]["labels"],
+        "fails_needed": record["labels_needed"]["fails"],
+        "no_labels_needed": record["labels_needed"]["reason"],
         "time": decision.time,
     }
 
