@@ -65,3 +65,12 @@ def follow_cell(chart: str) -> Callable[[], None]:
             st.session_state["human"], st.session_state["verdict"] = found
 
     return follow
+
+
+def follow_choice(name: str, widget: str) -> Callable[[], None]:
+    """A callback that writes what was chosen in the widget of that key into the address."""
+
+    def follow() -> None:
+        st.query_params[name] = st.session_state[widget]
+
+    return follow

@@ -89,9 +89,9 @@ def recorded(store: Store, annotator: str, summary: Summary, pairs: Iterable[Pai
     return {pair.sample for pair in pairs} <= held
 
 
-def newly_revealed(summary: Summary) -> int:
-    """Labels that nobody has seen beside a verdict before this list is shown."""
-    return len({pair.sample for pair in summary.pairs.all} - summary.pairs.revealed)
+def newly_revealed(summary: Summary, pairs: Iterable[Pair]) -> int:
+    """Labels of the pairs a list is picked from that nobody has seen beside a verdict before it is shown."""
+    return len({pair.sample for pair in pairs} - summary.pairs.revealed)
 
 
 def fresh_left(store: Store, summary: Summary) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibration.records import Context, Sample
+from calibration.records import Context, Reveal, Sample
 from calibration.store import Store
 from helpers import add_labels, add_samples, add_verdicts, table_store
 
@@ -95,6 +95,29 @@ def test_compare_says_the_difference_and_lists_flips_after_asking(
     assert not app.exception
     assert "question 27" in text(app)
     assert len(store.reveals()) == 2 * 46
+
+
+@pytest.mark.parametrize(("page", "button"), [("compare", "show-flips"), ("disagreements", "show")])
+def test_a_look_at_another_criterion_does_not_show_this_one_unasked(
+    page: str, button: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.reveal(Reveal(f"s{i}", "faithful", "ana", None, "disagreements") for i in range(1, 47))
+    app = draw(page, store, monkeypatch)
+    assert "reason for s27" not in text(app)
+    assert [one for one in store.reveals() if one.criterion == "correct"] == []
+    app.button(key=button).click().run()
+    assert not app.exception
+    assert {one.sample for one in store.reveals() if one.criterion == "correct"} == {f"s{i}" for i in range(1, 47)}
+
+
+def test_compare_says_how_many_labels_its_list_is_picked_from(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a third judge without a verdict on s46: 45 samples stand in both
+    add_verdicts(store, {f"s{i}": "yes" if i <= 20 else "no" for i in range(1, 47)} | {"s46": None}, judge="other")
+    other = store.find_judge("other").digest[:12]
+    app = draw("compare", store, monkeypatch, b=other)
+    assert "This list reveals 45 labels." in text(app)
+    app.button(key="show-flips").click().run()
+    assert len({one.sample for one in store.reveals()}) == 45
 
 
 def test_deciding_in_the_registry_records_one_decision_a_judge(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,13 +90,13 @@ def test_a_list_says_how_many_labels_it_newly_reveals_and_what_is_left(tmp_path:
     add_samples(store, make_samples(43)[40:])
     add_labels(store, {"s41": "yes", "s42": "unsure", "s43": "no"})
     summary = standing(store).summary
-    assert newly_revealed(summary) == 40
+    assert newly_revealed(summary, summary.pairs.all) == 40
     # 43 labels; 40 are in the list, one of the other three is no vote
     assert fresh_left(store, summary) == 2
     assert not recorded(store, "ana", summary, summary.pairs.all)
     reveal_cell(store, summary, cell(summary, "yes", "no"), "ana")
     summary = standing(store).summary
-    assert newly_revealed(summary) == 0
+    assert newly_revealed(summary, summary.pairs.all) == 0
     assert recorded(store, "ana", summary, summary.pairs.all)
     assert not recorded(store, "ben", summary, summary.pairs.all)
 

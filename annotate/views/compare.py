@@ -83,7 +83,7 @@ def _flips(project: session.Project, a: Summary, b: Summary, found: disagreement
     store, annotator = project.store, project.annotator
     both = [pair for pair in a.pairs.answered if pair.sample in {other.sample for other in b.pairs.answered}]
     if not all(disagreements.recorded(store, annotator, summary, both) for summary in (a, b)):
-        st.text(reveal_words(disagreements.newly_revealed(a), disagreements.fresh_left(store, b)))
+        st.text(reveal_words(disagreements.newly_revealed(a, both), disagreements.fresh_left(store, b)))
         if st.button(f"Show the {len(shown)} flips", key="show-flips", type="primary"):
             disagreements.reveal_comparison(store, a, b, found, annotator)
             st.rerun()

@@ -83,7 +83,8 @@ def _agreed_to_look(project: session.Project, standing: Standing, pairs: Sequenc
     if not blind and disagreements.recorded(store, annotator, summary, summary.pairs.all):
         disagreements.reveal_cell(store, summary, pairs, annotator)
         return True
-    st.text(reveal_words(disagreements.newly_revealed(summary), disagreements.fresh_left(store, summary)))
+    new = disagreements.newly_revealed(summary, summary.pairs.all)
+    st.text(reveal_words(new, disagreements.fresh_left(store, summary)))
     if blind:
         st.text(audit_words(blind))
     if st.button("Show them", key="show", type="primary"):

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from annotate import session
 from annotate.plain import plain
-from calibration.criteria import BUILT_IN
 from calibration.gate import Standing
 from calibration.records import Context, JudgeKind, Outcome, Sample
 from calibration.wording import Words
@@ -78,33 +78,27 @@ def next_step(step: str, *, key: str = "page") -> None:
 
 
 def choose_criterion(names: Sequence[str]) -> str:
-    """One of the criteria in use, kept in the address."""
+    """One of the criteria in use, kept in the address; Streamlit binds what an option shows, so it shows its name."""
     if len(names) == 1:
         return names[0]
-    titles = {name: BUILT_IN[name].title for name in names}
-    chosen = st.segmented_control(
-        "Criterion",
-        names,
-        default=names[0],
-        format_func=lambda name: titles[name],
-        key="criterion",
-        bind="query-params",
-    )
-    return chosen or names[0]
+    return st.segmented_control("Criterion", names, default=names[0], key="criterion", bind="query-params") or names[0]
 
 
 def choose_standing(standings: Sequence[Standing], label: str, *, key: str, index: int = 0) -> Standing:
-    """One of the judges, kept in the address by the first digits of its digest."""
+    """One of the judges, kept in the address by the first digits of its digest: two may share a name."""
     by_digest = {standing.summary.judge.digest[:12]: standing for standing in standings}
+    digests = list(by_digest)
+    asked = session.address(key, digests)
+    widget = f"{key}-{standings[0].summary.criterion}"
     chosen = st.selectbox(
         label,
-        list(by_digest),
-        index=min(index, len(by_digest) - 1),
+        digests,
+        index=digests.index(asked) if asked else min(index, len(digests) - 1),
         format_func=lambda digits: plain(by_digest[digits].summary.judge.name),
-        key=key,
-        bind="query-params",
+        key=widget,
+        on_change=session.follow_choice(key, widget),
     )
-    return by_digest.get(chosen or "", standings[min(index, len(standings) - 1)])
+    return by_digest[chosen]
 
 
 def sample_text(sample: Sample) -> None:

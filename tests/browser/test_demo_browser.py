@@ -59,6 +59,12 @@ def test_the_board_opens_first_and_leads_to_the_disagreements_of_a_cell(
     expect(page.get_by_text("You can use correct-v2 to score `correct`")).to_be_visible()
     expect(page.get_by_text("scripted replies, no model was asked").first).to_be_visible()
     assert demo.store.reveals() == []
+    # a judge that is not the first of its list, of a criterion that is not the first: the link must choose both
+    page.get_by_role("button", name="12 too strict").click()
+    expect(page.get_by_role("heading", name="Disagreements")).to_be_visible()
+    expect(page.get_by_text("human yes: judge yes 0, judge no 12 (too strict)")).to_be_visible()
+    assert demo.store.reveals() == []
+    show(page, demo.url)
     page.get_by_role("button", name="6 too strict").click()
     expect(page.get_by_role("heading", name="Disagreements")).to_be_visible()
     assert "human=yes" in page.url
